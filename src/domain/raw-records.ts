@@ -53,7 +53,7 @@ export interface PlacedFinding extends Finding, RecordError {
   at?: Position | undefined;
   /** Whether nothing can be skipped because of the error. */
   isFinal?: boolean;
-  /** The end of the reason: how a record that was skipped is treated, as in "; the user becomes private". */
+  /** Ends the reason, if the record was skipped, as in "; the user becomes private". */
   consequence?: string | undefined;
 }
 

@@ -30,9 +30,6 @@ import { dateTakedowns } from "./takedowns.ts";
 import { beginWriting, changeCopy, sealInMemory } from "./target.ts";
 import { createRows, duplicateId } from "./write-rows.ts";
 
-/** In a few lines, all long ids can look rounded by chance. */
-const TAKES_ROUNDED = { takesRounded: true };
-
 /**
  * Applies either all changes to the snapshot file `target` or none. Rejects with a `DatasetError`
  * if a line is invalid, and with a `SnapshotError` if `target` is not a valid snapshot.
@@ -42,26 +39,7 @@ export function applyChanges(
   target: string,
   options: ApplyOptions = {},
 ): Promise<WriteReport> {
-  const { builtAtMs = Date.now() } = options;
-  return changeCopy(target, options, async (db) => {
-    const old = readOld(db, target, { nowMs: builtAtMs });
-    await using reader = await openLines(changes, options);
-    using ids = await openIds(reader.ids, old, options);
-
-    const handler = createChangeHandler(db, ids, builtAtMs);
-    const reading = { ...options, ...TAKES_ROUNDED };
-    const read = await readDataset(reader, handler, ids, builtAtMs, reading);
-    const summary = handler.summarize(old);
-    const changed = { users: handler.changed("user"), companies: handler.changed("company") };
-    // The lines name those whom they rename or make public.
-    const allowed = { ...options, allowReveal: true, allowRenames: true };
-    const differences = guard(db, old, summary, allowed, changed);
-
-    writeMeta(db, { ...summary, id_map: await ids.commit() }, builtAtMs);
-    const { counts, unlocked } = summary;
-    const { notFound } = handler;
-    return { ...read, counts, unlocked, differences, held: 0, notFound };
-  });
+  return changeCopy(target, options, (db) => change(db, target, true, changes, options));
 }
 
 /** Applies changes to the bytes of a snapshot, and returns the bytes of the new snapshot. */
@@ -72,14 +50,40 @@ export async function changeSnapshot(
   const { databaseBytes } = parseHeader(snapshot);
   const db = sqlite.openMemory(snapshot.subarray(0, databaseBytes));
   using _open = beginWriting(db);
-  const builtAtMs = Date.now();
-  const old = readOld(db, "the snapshot", { nowMs: builtAtMs });
-  await using reader = await openLines(changes);
-  using ids = await openIds(reader.ids, old);
-  const handler = createChangeHandler(db, ids, builtAtMs);
-  await readDataset(reader, handler, ids, builtAtMs, TAKES_ROUNDED);
-  writeMeta(db, { ...handler.summarize(old), id_map: await ids.commit() }, builtAtMs);
+  await change(db, "the snapshot", false, changes, {});
   return sealInMemory(db);
+}
+
+/**
+ * Applies changes to the database of a snapshot, which messages call `name`. If the old snapshot is
+ * attached, refuses what looks like an accident.
+ */
+async function change(
+  db: Database,
+  name: string,
+  hasOld: boolean,
+  changes: LineSource,
+  options: ApplyOptions,
+): Promise<WriteReport> {
+  const { builtAtMs = Date.now() } = options;
+  const old = readOld(db, name, { nowMs: builtAtMs });
+  await using reader = await openLines(changes, options);
+  using ids = await openIds(reader.ids, old, options);
+
+  const handler = createChangeHandler(db, ids, builtAtMs);
+  // In a few lines, all long ids can look rounded by chance.
+  const reading = { ...options, takesRounded: true };
+  const read = await readDataset(reader, handler, ids, builtAtMs, reading);
+  const summary = handler.summarize(old);
+  const changed = { users: handler.changed("user"), companies: handler.changed("company") };
+  // The lines name those whom they rename or make public.
+  const allowed = { ...options, allowReveal: true, allowRenames: true };
+  const differences = hasOld ? guard(db, old, summary, allowed, changed) : undefined;
+
+  writeMeta(db, { ...summary, id_map: await ids.commit() }, builtAtMs);
+  const { counts, unlocked } = summary;
+  const { notFound } = handler;
+  return { ...read, counts, unlocked, differences, held: 0, notFound };
 }
 
 /** A record that a line changes or deletes, and where that line is. */

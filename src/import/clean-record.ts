@@ -9,7 +9,7 @@ import { isPlaceholder, isQuestionMarks, isUncomputed } from "../domain/placehol
 import { mayBePrivate, type RawRecord } from "../domain/raw-records.ts";
 import { cleanName } from "../domain/text.ts";
 import { formatTime } from "../domain/time.ts";
-import type { CleanOptions } from "./options.ts";
+import type { ImportOptions } from "./options.ts";
 
 const DAY = 86_400;
 const E_MAIL = /[^\s@<(]@[^\s@]+\.\p{L}{2,}/u;
@@ -47,7 +47,7 @@ interface OddText {
 }
 
 /** Times after `nowMs` are odd, unless that is so only in some time zones. */
-export async function createCleaner(nowMs: number, { avatarBase, decodeHtml }: CleanOptions) {
+export async function createCleaner(nowMs: number, { avatarBase, decodeHtml }: ImportOptions) {
   // Loaded here, because it takes milliseconds, and `hide` loads this file but cleans nothing.
   const { decodeHTMLStrict } = await import("entities/decode");
   const odd: OddCounts = {

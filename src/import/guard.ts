@@ -10,7 +10,7 @@ import { groupDigits } from "../domain/text.ts";
 import type { Summary, Totals } from "../snapshot/format/meta.ts";
 import type { Database } from "../sqlite/driver.ts";
 import { HIDE_ELSEWHERE, type OldSnapshot } from "./old-snapshot.ts";
-import type { GuardOptions } from "./options.ts";
+import type { ImportOptions } from "./options.ts";
 import type { ReadReport } from "./read-dataset.ts";
 import type { Differences } from "./report.ts";
 
@@ -40,8 +40,6 @@ type Flag = "--allow-renames" | "--allow-shrink" | "--allow-reveal";
 
 /** It is an accident if `count` is more than `limit` and more than half of `of`. */
 interface Rule {
-  /** The flag that allows it. */
-  flag: Flag;
   count: number;
   /** A number, or the condition for the users of the old snapshot to count, which is slow. */
   of: number | SQL;
@@ -55,67 +53,71 @@ export function guard(
   db: Database,
   old: OldSnapshot,
   after: Summary,
-  { allowShrink, allowReveal, allowRenames }: GuardOptions,
+  options: ImportOptions,
   changed?: ChangedIds,
 ): Differences {
   const found = compareRows(db, changed);
-  const allowed: Record<Flag, boolean | undefined> = {
-    "--allow-renames": allowRenames,
-    "--allow-shrink": allowShrink,
-    "--allow-reveal": allowReveal,
-  };
-  const accidents = new Map<Flag, string>();
-  for (const { flag, count, of, limit, would } of listRules(db, old, after, found)) {
-    // The first accident is enough to explain a flag.
-    if (allowed[flag] || accidents.has(flag) || count <= limit) continue;
-    const all = typeof of === "number" ? of : countSelected(db, sql`old.user o WHERE ${of}`);
-    const share = `${groupDigits(count)} of its ${groupDigits(all)}`;
-    if (isMost(count, all, limit)) accidents.set(flag, would.replace("…", share));
-  }
+  const accidents = findAccidents(db, old, after, found, options);
   // A change file names users by ids that have not changed.
   if (accidents.size > 0) refuse(old.name, accidents, changed === undefined && old.hasTakedowns);
   return toDifferences(old, after, found);
 }
 
-/** Lists the rules by their flags. Within a flag, the most telling rule is the first. */
-function listRules(db: Database, old: OldSnapshot, after: Summary, found: Comparison): Rule[] {
+/** Returns the flags that would have to be given, each with what it would allow. */
+function findAccidents(
+  db: Database,
+  old: OldSnapshot,
+  after: Summary,
+  found: Comparison,
+  { allowShrink, allowReveal, allowRenames }: ImportOptions,
+): Map<Flag, string> {
+  const accidents = new Map<Flag, string>();
+  function check(flag: Flag, { count, of, limit, would }: Rule): void {
+    // The first accident is enough to explain a flag.
+    if (accidents.has(flag) || count <= limit) return;
+    const all = typeof of === "number" ? of : countSelected(db, sql`old.user o WHERE ${of}`);
+    const share = `${groupDigits(count)} of its ${groupDigits(all)}`;
+    if (isMost(count, all, limit)) accidents.set(flag, would.replace("…", share));
+  }
+
+  const { names, stay, made_public, removed_private } = found;
+  if (!allowRenames) {
+    const would = "rename … users who stay public (as when rows are renumbered)";
+    // Counting those who do not stay public, too, could hide that rows were renumbered.
+    check("--allow-renames", { count: names, of: stay, limit: MAX_PRIVATE, would });
+  }
+  if (!allowShrink) {
+    for (const loss of listLosses(db, old, after, found)) check("--allow-shrink", loss);
+  }
+  if (!allowReveal) {
+    const would = `${removed_private > 0 ? "publish or lose" : "publish"} … private users`;
+    // An absent private user is probably there under another id, and public.
+    const count = made_public + removed_private;
+    const of = old.counts.users - old.counts.public_users;
+    check("--allow-reveal", { count, of, limit: MAX_PRIVATE, would });
+  }
+  return accidents;
+}
+
+/** Lists the most telling rule first. */
+function listLosses(db: Database, old: OldSnapshot, after: Summary, found: Comparison): Rule[] {
   const { users, public_users, companies } = old.counts;
-  const { names, stay, made_private, made_public, removed_public, removed_private } = found;
   const limit = limitOf(old);
-  const gone = made_private + removed_public;
+  const removed = found.removed_public + found.removed_private;
+  const gone = found.made_private + found.removed_public;
   // If few users leave, the achievements that they take with them do not count as lost.
   const unlocked = old.unlocked - (gone > limit ? 0 : found.unlocked_by_gone);
   const locked = unlocked - after.unlocked;
-  const namesakes = isMost(names, public_users, limit) ? countNamesakes(db) : 0;
-  // An absent private user is probably there under another id, and public.
-  const revealed = made_public + removed_private;
-  const publish = removed_private > 0 ? "publish or lose" : "publish";
-
-  const rename = { flag: "--allow-renames", limit: MAX_PRIVATE } as const;
-  const shrink = { flag: "--allow-shrink", limit } as const;
-  const reveal = { flag: "--allow-reveal", limit: MAX_PRIVATE } as const;
+  const namesakes = isMost(found.names, public_users, limit) ? countNamesakes(db) : 0;
   return [
-    // Counting those who do not stay public, too, could hide that rows were renumbered.
-    {
-      ...rename,
-      count: names,
-      of: stay,
-      would: "rename … users who stay public (as when rows are renumbered)",
-    },
-    { ...shrink, count: removed_public + removed_private, of: users, would: "lose … users" },
-    { ...shrink, count: gone, of: public_users, would: "lose … public users" },
-    { ...shrink, count: found.removed_companies, of: companies, would: "lose … companies" },
-    { ...shrink, count: found.lost_avatars, of: HAD_AVATAR, would: "lose … avatars" },
-    { ...shrink, count: found.lost_companies, of: HAD_COMPANY, would: "lose … users' companies" },
-    { ...shrink, count: found.lost_roles, of: HAD_ROLES, would: "lose … users' roles" },
-    { ...shrink, count: locked, of: unlocked, limit: 0, would: "lose … unlocked achievements" },
-    {
-      ...shrink,
-      count: namesakes,
-      of: public_users,
-      would: "give the same name to … public users",
-    },
-    { ...reveal, count: revealed, of: users - public_users, would: `${publish} … private users` },
+    { count: removed, of: users, limit, would: "lose … users" },
+    { count: gone, of: public_users, limit, would: "lose … public users" },
+    { count: found.removed_companies, of: companies, limit, would: "lose … companies" },
+    { count: found.lost_avatars, of: HAD_AVATAR, limit, would: "lose … avatars" },
+    { count: found.lost_companies, of: HAD_COMPANY, limit, would: "lose … users' companies" },
+    { count: found.lost_roles, of: HAD_ROLES, limit, would: "lose … users' roles" },
+    { count: locked, of: unlocked, limit: 0, would: "lose … unlocked achievements" },
+    { count: namesakes, of: public_users, limit, would: "give the same name to … public users" },
   ];
 }
 
@@ -130,7 +132,7 @@ export function refuseEmpty(
   { counts }: Summary,
   { madePrivate, leftOut }: ReadReport,
   old: OldSnapshot | undefined,
-  { allowShrink }: GuardOptions,
+  { allowShrink }: ImportOptions,
 ): void {
   if (counts.users === 0 && counts.companies === 0) {
     throw new Error("the dataset has no users and no companies; nothing was written");

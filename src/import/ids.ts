@@ -25,9 +25,9 @@ import { waitForLock } from "../files/lock.ts";
 import { type Paths, replaceFile } from "../files/replace.ts";
 import type { Sqlite } from "../sqlite/driver.ts";
 import { HIDE_ELSEWHERE, type OldSnapshot } from "./old-snapshot.ts";
-import type { IdOptions } from "./options.ts";
+import type { ImportOptions } from "./options.ts";
 
-interface OpenOptions extends IdOptions {
+interface OpenOptions extends ImportOptions {
   /** Whether keys are only looked up. Then, another command may add keys meanwhile. */
   readsOnly?: boolean;
 }

@@ -27,7 +27,7 @@ import { sqlite } from "#sqlite";
 import { InvalidValue } from "../domain/invalid-value.ts";
 import { nameKinds } from "../domain/model.ts";
 import { naming, TEMPORARY_DATABASE } from "../files/errors.ts";
-import { findFile, replaceFile } from "../files/replace.ts";
+import { replaceFile } from "../files/replace.ts";
 import { buildNameIndex } from "../search/name-index.ts";
 import { summarize, writeMeta } from "../snapshot/format/meta.ts";
 import { createIndexes, createSchema } from "../snapshot/format/schema.ts";
@@ -35,7 +35,7 @@ import type { Database } from "../sqlite/driver.ts";
 import { guard, refuseEmpty } from "./guard.ts";
 import { openIds } from "./ids.ts";
 import type { LineSource } from "./line-reader.ts";
-import { readOldFile } from "./old-snapshot.ts";
+import { type OldSnapshot, readOldFile } from "./old-snapshot.ts";
 import type { ImportOptions } from "./options.ts";
 import { readDataset } from "./read-dataset.ts";
 import type { WriteReport } from "./report.ts";
@@ -93,54 +93,63 @@ async function importInto(
   next: string | undefined,
   options: ImportOptions,
 ): Promise<WriteReport> {
-  const { builtAtMs = Date.now(), holdMs } = options;
-  const old = target === undefined ? undefined : await readOldFile(target, builtAtMs, options);
-
-  await using reader = await openReader(source, options);
-  using ids = await openIds(reader.ids, old, options);
+  const nowMs = options.builtAtMs ?? Date.now();
+  const old = target === undefined ? undefined : await readOldFile(target, nowMs, options);
   const db = next ? sqlite.openWritable(`${next}.draft`) : sqlite.openTemporary();
-  using _open = beginWriting(db, old && findFile(old.name));
-  createSchema(db.$client);
-  const handler = options.skipInvalid ? createSkippingHandler(db, ids) : createRows(db, ids);
-  const reading = { ...options, takesRounded: options.force };
-  const read = await readDataset(reader, handler, ids, builtAtMs, reading);
-
-  const held = old ? holdTakedowns(db, { nowMs: builtAtMs, holdMs }) : 0;
-  const summary = summarize(db);
-  refuseEmpty(summary, read, old, options);
-  const differences = old && guard(db, old, summary, options);
-  const { counts, unlocked } = summary;
-  const report = { ...read, counts, unlocked, differences, held, notFound: [] };
-  if (next === undefined) return report;
-
-  // Before the indexes, which take long, because the id map may be on a full disk.
-  const id_map = await ids.commit();
-  await buildIndexes(db, (users) => options.onIndexed?.(users / counts.public_users));
-  writeMeta(db, { ...summary, id_map }, builtAtMs);
-  return { ...report, sha256: await sealNew(db, next) };
+  using _open = beginWriting(db, old?.path);
+  const report = await fill(db, source, old, nowMs, options);
+  return next === undefined ? report : { ...report, sha256: await sealNew(db, next) };
 }
 
 /** Builds a snapshot in memory from a dataset, which may be empty. */
 export async function buildSnapshot(
   dataset: LineSource,
-  { builtAtMs = Date.now() }: Pick<ImportOptions, "builtAtMs"> = {},
+  { builtAtMs = Date.now() } = {},
 ): Promise<Uint8Array> {
-  await using reader = await openReader(findNamed(dataset));
-  using ids = await openIds(reader.ids, undefined);
   const db = sqlite.openMemory();
   using _open = beginWriting(db);
-  createSchema(db.$client);
-  await readDataset(reader, createRows(db, ids), ids, builtAtMs);
-  await buildIndexes(db);
-  writeMeta(db, { ...summarize(db), id_map: await ids.commit() }, builtAtMs);
+  await fill(db, findNamed(dataset), undefined, builtAtMs, { mayBeEmpty: true });
   return sealInMemory(db);
 }
 
+/**
+ * Fills an empty database with all that a snapshot has, unless this is a dry run. Compares it with the
+ * snapshot `old`, which is attached.
+ */
+async function fill(
+  db: Database,
+  source: Source,
+  old: OldSnapshot | undefined,
+  nowMs: number,
+  options: ImportOptions & { mayBeEmpty?: boolean },
+): Promise<WriteReport> {
+  await using reader = await openReader(source, options);
+  using ids = await openIds(reader.ids, old, options);
+  createSchema(db.$client);
+  const handler = options.skipInvalid ? createSkippingHandler(db, ids) : createRows(db, ids);
+  const reading = { ...options, takesRounded: options.force };
+  const read = await readDataset(reader, handler, ids, nowMs, reading);
+
+  const held = old ? holdTakedowns(db, { nowMs, holdMs: options.holdMs }) : 0;
+  const summary = summarize(db);
+  if (!options.mayBeEmpty) refuseEmpty(summary, read, old, options);
+  const differences = old && guard(db, old, summary, options);
+  const { counts, unlocked } = summary;
+  const report = { ...read, counts, unlocked, differences, held, notFound: [] };
+  if (options.dryRun) return report;
+
+  // Before the indexes, which take long, because the id map may be on a full disk.
+  const id_map = await ids.commit();
+  await buildIndexes(db, (users) => options.onIndexed?.(users / counts.public_users));
+  writeMeta(db, { ...summary, id_map }, nowMs);
+  return report;
+}
+
 /** Calls `onUsers` repeatedly with the number of users in the index of names. */
-async function buildIndexes({ $client }: Database, onUsers?: (done: number) => void) {
+async function buildIndexes({ $client }: Database, onUsers: (done: number) => void) {
   for (const kind of nameKinds) {
     for (const done of buildNameIndex($client, kind)) {
-      if (kind === "user") onUsers?.(done);
+      if (kind === "user") onUsers(done);
       // Lets the event loop handle pending signals.
       await setImmediate();
     }

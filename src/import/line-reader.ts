@@ -3,7 +3,7 @@ import type { Finding, RawRecord } from "../domain/raw-records.ts";
 import { type Item, OWN_IDS, type RecordReader, type SourceIds } from "../domain/record-reader.ts";
 import { InvalidRecord, parseObject, validateMarker } from "../domain/validate-record.ts";
 import { decompress, openInput, readLines, readStream, type TextLine } from "../files/input.ts";
-import type { LineOptions } from "./options.ts";
+import type { ImportOptions } from "./options.ts";
 
 /**
  * The origin of lines: the path of an NDJSON file (plain or gzip) or `-` for standard input, its
@@ -19,7 +19,7 @@ export type LineSource<Line extends object = object> =
 /** Reads the first line, which says whose ids these are. */
 export async function openLines(
   source: LineSource,
-  { expectEnd, onBytes }: LineOptions = {},
+  { expectEnd, onBytes }: ImportOptions = {},
 ): Promise<RecordReader> {
   const batches = readLines(decompress(counting(bytesOf(source), onBytes)));
   let ids: SourceIds = OWN_IDS;
@@ -105,7 +105,7 @@ function bytesOf(source: LineSource): Iterable<Uint8Array> | AsyncIterable<Uint8
 
 async function* counting(
   chunks: Iterable<Uint8Array> | AsyncIterable<Uint8Array>,
-  onBytes: LineOptions["onBytes"],
+  onBytes: ImportOptions["onBytes"],
 ): AsyncGenerator<Uint8Array> {
   let read = 0;
   for await (const chunk of chunks) {

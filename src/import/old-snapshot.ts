@@ -18,6 +18,12 @@ export interface OldSnapshot extends Meta {
   hasTakedowns: boolean;
 }
 
+/** The same as a file. */
+interface OldFile extends OldSnapshot {
+  /** Where it is, without symbolic links. */
+  path: string;
+}
+
 /** How an operator can give ids another meaning while takedowns are held, without serving a hidden user. */
 export const HIDE_ELSEWHERE =
   "import into another --to, hide the users of the last hour there, and move it here";
@@ -39,7 +45,7 @@ export async function readOldFile(
   name: string,
   nowMs: number,
   { force, holdMs }: ImportOptions,
-): Promise<OldSnapshot | undefined> {
+): Promise<OldFile | undefined> {
   const path = findFile(name);
   if (!existsSync(path)) return undefined;
   if (!isSnapshot(path)) {
@@ -50,7 +56,7 @@ export async function readOldFile(
   try {
     const { db } = await openInPlace(path);
     try {
-      return readOld(db, name, { nowMs, holdMs });
+      return { ...readOld(db, name, { nowMs, holdMs }), path };
     } finally {
       db.$client.close();
     }

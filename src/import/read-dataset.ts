@@ -16,7 +16,7 @@ import { groupDigits } from "../domain/text.ts";
 import { InvalidRecord } from "../domain/validate-record.ts";
 import { createCleaner, type OddCount } from "./clean-record.ts";
 import type { Ids } from "./ids.ts";
-import { ERRORS_PER_GROUP, type ReadOptions } from "./options.ts";
+import { ERRORS_PER_GROUP, type ImportOptions } from "./options.ts";
 import type { RecordHandler } from "./write-rows.ts";
 
 const ROUNDED =
@@ -41,7 +41,7 @@ export interface ReadReport {
   leftOut: number;
 }
 
-interface ReadingOptions extends ReadOptions {
+interface ReadingOptions extends ImportOptions {
   /** Whether to take ids that look rounded. */
   takesRounded?: boolean | undefined;
 }
@@ -62,6 +62,7 @@ export async function readDataset<Parsed extends RecordKey>(
   const rounded = createRoundedIds();
   const unknownColumns: UnknownColumn[] = [];
   const notes: string[] = [];
+  let madePrivate = 0;
   let leftOut = 0;
 
   /** Adds an error that says where it is. */
@@ -78,10 +79,11 @@ export async function readDataset<Parsed extends RecordKey>(
   const reject = (parsed: Parsed | InvalidRecord, found: readonly Finding[], at: Position) => {
     const record = parsed instanceof InvalidRecord ? parsed.recordKey : parsed;
     const { type, id } = record ?? {};
-    const consequence = record && handler.skip?.(record, parsed, at);
-    const isFinal = consequence === undefined;
-    if (isFinal && record && type !== "user") invalid.add(nameOf(record, ids));
-    for (const error of found) report({ ...error, type, id, at, consequence, isFinal });
+    const skipped = record && handler.skip?.(record, parsed, at);
+    if (skipped?.madePrivate) madePrivate++;
+    if (record && !skipped && type !== "user") invalid.add(nameOf(record, ids));
+    const outcome = { isFinal: !skipped, consequence: skipped?.consequence };
+    for (const error of found) report({ ...error, type, id, at, ...outcome });
   };
 
   const take = ({ record, at }: RecordItem): void => {
@@ -113,7 +115,7 @@ export async function readDataset<Parsed extends RecordKey>(
 
   const { cleaned, times, ...names } = cleaner.odd;
   const found = { cleaned: cleaned.count, names, times, unknownColumns, notes };
-  return { ...found, skipped, madePrivate: handler.madePrivate ?? 0, leftOut };
+  return { ...found, skipped, madePrivate, leftOut };
 }
 
 /** The id of a record as its source has it. A record whose id cannot be read has none. */

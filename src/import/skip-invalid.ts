@@ -16,24 +16,24 @@ import { InvalidRecord, salvageUser, validateRecord } from "../domain/validate-r
 import type { Database } from "../sqlite/driver.ts";
 import type { Ids } from "./ids.ts";
 import { listLongUsers } from "./references.ts";
-import { createRows } from "./write-rows.ts";
+import { createRows, type Skipped } from "./write-rows.ts";
 
 export function createSkippingHandler(db: Database, ids: Ids) {
   const rows = createRows(db, ids);
   const { $client } = db;
-  let madePrivate = 0;
 
   function skip(
     { type, id }: RecordKey,
     invalid: DatasetLine | InvalidRecord,
     at: Position,
-  ): string {
-    if (type !== "user") return "";
+  ): Skipped {
+    if (type !== "user") return { consequence: "", madePrivate: false };
 
     const rest = invalid instanceof InvalidRecord && salvageUser(invalid);
-    if (rest && rows.add(rest, at).length === 0) return "; the rest of the user is kept";
-    if (rows.hide(id)) madePrivate++;
-    return "; the user becomes private";
+    if (rest && rows.add(rest, at).length === 0) {
+      return { consequence: "; the rest of the user is kept", madePrivate: false };
+    }
+    return { consequence: "; the user becomes private", madePrivate: rows.hide(id) };
   }
 
   /** Shortens lists of achievements that are too long for a response to the newest ones that fit. */
@@ -78,13 +78,5 @@ export function createSkippingHandler(db: Database, ids: Ids) {
     $client.exec("DROP TABLE trimmed");
   }
 
-  return {
-    validate: validateRecord,
-    add: rows.add,
-    skip,
-    complete,
-    get madePrivate() {
-      return madePrivate;
-    },
-  };
+  return { validate: validateRecord, add: rows.add, skip, complete };
 }

@@ -18,7 +18,7 @@ import { DATABASE_TIMEOUT_MS, openDatabase } from "../tables/database-source.ts"
 import { type Dialect, dialects } from "../tables/table.ts";
 import { createReader } from "../tables/table-reader.ts";
 import { type LineSource, openLines } from "./line-reader.ts";
-import type { SourceOptions } from "./options.ts";
+import type { ImportOptions } from "./options.ts";
 
 /** How many records of a snapshot are read between two looks at signals. */
 const BATCH = 500;
@@ -82,7 +82,7 @@ function hasHost(url: string): boolean {
 /** Opens the reader that fits. Only with an id map, tables may have ids of any kind. */
 export async function openReader(
   source: Source,
-  options: SourceOptions = {},
+  options: ImportOptions = {},
 ): Promise<RecordReader> {
   const ids = options.idMap === undefined ? idFormats.integers : idFormats.keys;
   switch (source.kind) {

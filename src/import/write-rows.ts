@@ -44,14 +44,20 @@ export interface RecordHandler<Parsed> {
   /** Applies a record, or returns the errors in it. */
   add(record: Parsed, at: Position): Finding[];
   /**
-   * Leaves out the invalid part of a record that is invalid or was refused by `add`. Returns how a
-   * message about it ends. Without this method, every error is final.
+   * Leaves out the invalid part of a record that is invalid or was refused by `add`. Without this
+   * method, every error is final.
    */
-  skip?(record: RecordKey, invalid: Parsed | InvalidRecord, at: Position): string;
+  skip?(record: RecordKey, invalid: Parsed | InvalidRecord, at: Position): Skipped;
   /** Completes the rows, and reports the errors that can be detected only after the last record. */
   complete(report: ReportError): void;
-  /** How many users have become private because a record about them is invalid. */
-  readonly madePrivate?: number;
+}
+
+/** What has become of a record that is invalid. */
+export interface Skipped {
+  /** Ends the messages about it, as in "; the user becomes private". */
+  consequence: string;
+  /** Whether a user has become private, who was not before. */
+  madePrivate: boolean;
 }
 
 /** Handles the records of a dataset, and has what other handlers need. */
