@@ -26,7 +26,7 @@ import { applyChanges as applyLines } from "./import/apply.ts";
 import { importDataset as importLines } from "./import/import.ts";
 import type { LineSource } from "./import/line-reader.ts";
 import type { ApplyOptions, ImportOptions } from "./import/options.ts";
-import type { WriteReport } from "./import/report.ts";
+import type { WriteReport } from "./import/write-report.ts";
 import { type Changes, createRoadbook as create, type Roadbook } from "./roadbook.ts";
 import type { RoadbookOptions } from "./settings/library-options.ts";
 
@@ -54,7 +54,7 @@ export type { HealthBody } from "./http/health.ts";
 export type { FetchHandler, Peer } from "./http/request.ts";
 export type { ApplyOptions, ImportOptions } from "./import/options.ts";
 export { DatasetError, type RecordErrors } from "./import/read-dataset.ts";
-export type { Differences, WriteReport } from "./import/report.ts";
+export type { Differences, WriteReport } from "./import/write-report.ts";
 export type { LimiterStatus } from "./limit/limiter.ts";
 export type { Changes, Listening, ListenOptions, Roadbook } from "./roadbook.ts";
 export { fold } from "./search/fold.ts";

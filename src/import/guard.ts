@@ -12,7 +12,7 @@ import type { Database } from "../sqlite/driver.ts";
 import { HIDE_ELSEWHERE, type OldSnapshot } from "./old-snapshot.ts";
 import type { ImportOptions } from "./options.ts";
 import type { ReadReport } from "./read-dataset.ts";
-import type { Differences } from "./report.ts";
+import type { Differences } from "./write-report.ts";
 
 /** Thrown instead of writing a snapshot that looks like an accident. */
 export class UnlikelyChange extends Error {

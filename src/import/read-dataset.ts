@@ -79,11 +79,12 @@ export async function readDataset<Parsed extends RecordKey>(
   const reject = (parsed: Parsed | InvalidRecord, found: readonly Finding[], at: Position) => {
     const record = parsed instanceof InvalidRecord ? parsed.recordKey : parsed;
     const { type, id } = record ?? {};
-    const skipped = record && handler.skip?.(record, parsed, at);
-    if (skipped?.madePrivate) madePrivate++;
-    if (record && !skipped && type !== "user") invalid.add(nameOf(record, ids));
-    const outcome = { isFinal: !skipped, consequence: skipped?.consequence };
-    for (const error of found) report({ ...error, type, id, at, ...outcome });
+    const outcome = record && handler.skip?.(record, parsed, at);
+    const { consequence, madePrivate: isHidden } = outcome ?? {};
+    if (isHidden) madePrivate++;
+    const isFinal = outcome === undefined;
+    if (isFinal && record && type !== "user") invalid.add(nameOf(record, ids));
+    for (const error of found) report({ ...error, type, id, at, consequence, isFinal });
   };
 
   const take = ({ record, at }: RecordItem): void => {
