@@ -77,8 +77,8 @@ const isLongEnough = (text: string) => hasCodePoints(text, MIN_LOOSE_CODE_POINTS
 /** Returns the spellings of a name that are compared without dividers: its own and its Latin one. */
 export function dividedSpellings(folded: string): string[] {
   const [own = "", ...others] = folded.split(SPELLING_END);
-  const latin = own.search(TRANSLITERATED) < 0 ? undefined : others.at(-1);
-  return latin === undefined ? [own] : [own, latin];
+  const last = others.at(-1);
+  return last === undefined || own.search(TRANSLITERATED) < 0 ? [own] : [own, last];
 }
 
 /** Whether one of the texts begins with the query at the start of a word. */

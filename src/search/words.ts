@@ -23,6 +23,7 @@ export function isWordStart(name: string, at: number): boolean {
 export const DIVIDER = /[^\p{L}\p{N}\p{M}]/u;
 const DIVIDERS = new RegExp(`${DIVIDER.source}+`, "gu");
 
-export const wordsIn = (text: string) => text.split(DIVIDERS).filter((word) => word !== "");
+const WORDS = /[\p{L}\p{N}\p{M}]+/gu;
+export const wordsIn = (text: string): string[] => text.match(WORDS) ?? [];
 
 export const compactOf = (text: string) => text.replace(DIVIDERS, "");
