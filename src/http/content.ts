@@ -18,7 +18,7 @@ const MIN_COMPRESSED_BYTES = 1024;
 /** Compressing a longer body would delay other requests. This takes up to 3 ms. */
 const MAX_COMPRESSED_LENGTH = 500_000;
 
-interface ContentOptions {
+export interface ContentOptions {
   status?: number;
   cache?: Cache | undefined;
   headers?: Record<string, string>;

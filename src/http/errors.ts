@@ -3,7 +3,7 @@
  */
 import { type Static, Type } from "@sinclair/typebox";
 import { status } from "elysia";
-import { Content, JSON_TYPE } from "./content.ts";
+import { Content, type ContentOptions, JSON_TYPE } from "./content.ts";
 import { type ErrorCode, errors, type errorsOf, type StatusOf } from "./error-codes.ts";
 
 type Details = { retry_after?: number };
@@ -18,14 +18,25 @@ export function errorBody<Code extends string>(code: Code, message: string, deta
   return { success: false as const, error: { code, message, ...details } };
 }
 
-/** The response to a client whose earlier requests are still waiting. */
-export const busy = new Content(JSON_TYPE, JSON.stringify(fail("unavailable").response), {
-  status: errors.unavailable.status,
-  retryAfterSeconds: 1,
-});
-
 /** Sent with a preflight and a 405. */
 export const allowHeaders = { Allow: "GET, HEAD, OPTIONS" };
+
+/** The content of a failed result, which may also be one of the app that Roadbook is mounted in. */
+export function errorContent(
+  { code, response }: { code: unknown; response: unknown },
+  options?: ContentOptions,
+): Content {
+  const error = (response as Partial<ErrorBody> | undefined)?.error;
+  return new Content(JSON_TYPE, JSON.stringify(response), {
+    status: Number(code),
+    headers: code === 405 ? allowHeaders : {},
+    retryAfterSeconds: error?.retry_after,
+    ...options,
+  });
+}
+
+/** The response to a client whose earlier requests are still waiting. */
+export const busy = errorContent(fail("unavailable"), { retryAfterSeconds: 1 });
 
 /** The response to a preflight request, which browsers may cache for a day. */
 const preflight = new Content("", null, {

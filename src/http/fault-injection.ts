@@ -4,11 +4,10 @@ import { ElysiaCustomStatusResponse, status as respondWith } from "elysia";
 import { Random } from "../domain/random.ts";
 import type { LimitPolicy } from "../limit/limiter.ts";
 import type { AppOptions, Hook } from "./app-options.ts";
-import { Content, JSON_TYPE } from "./content.ts";
+import { Content } from "./content.ts";
 import { dropConnection } from "./dropped-connection.ts";
 import { type Endpoint, endpointOf } from "./endpoints.ts";
-import { errors } from "./error-codes.ts";
-import { busy, fail } from "./errors.ts";
+import { busy, errorContent, fail } from "./errors.ts";
 import { codeFor, covers, type Fault, type GivenFault } from "./parse-fault.ts";
 import { failLimited, limitHeadersOf } from "./rate-limit.ts";
 import { contentOf } from "./response.ts";
@@ -30,20 +29,15 @@ interface InjectorOptions {
 export function createInjector({ policy, unixClock, closed }: InjectorOptions) {
   let drawn: { fault: Fault; random: Random; left: number }[] = [];
 
-  /** Looks like the limit's own 429, also to a client whose searches are not counted. */
-  function makeLimited(): Content {
-    const state = { remaining: 0, resetMs: RETRY_AFTER_MS };
-    return new Content(JSON_TYPE, JSON.stringify(failLimited(state).response), {
-      status: errors.rate_limited.status,
-      retryAfterSeconds: RETRY_AFTER_MS / 1000,
-      headers: limitHeadersOf(policy, state, unixClock()),
-    });
-  }
-
   function failWith(endpoint: Endpoint, status: number) {
     if (status === 503) return busy;
     const code = codeFor(endpoint, status) ?? "internal_error";
-    return code === "rate_limited" ? makeLimited() : respondWith(status, fail(code).response);
+    if (code !== "rate_limited") return respondWith(status, fail(code).response);
+
+    // Looks like the limit's own, also to a client whose searches are not counted.
+    const state = { remaining: 0, resetMs: RETRY_AFTER_MS };
+    const headers = limitHeadersOf(policy, state, unixClock());
+    return errorContent(failLimited(state), { headers });
   }
 
   const inject: Hook = async ({ request, route, params, responseValue }) => {

@@ -8,7 +8,7 @@ import type { AppOptions } from "./app-options.ts";
 import { type Cache, Content, cacheControlOf, JSON_TYPE } from "./content.ts";
 import { isDropped, statusOf } from "./dropped-connection.ts";
 import { type Endpoint, endpointOf } from "./endpoints.ts";
-import { allowHeaders, type ErrorBody, fail } from "./errors.ts";
+import { errorContent, fail } from "./errors.ts";
 import { limitHeaders, limitHeadersOf } from "./rate-limit.ts";
 import type { RequestContext, RequestContexts } from "./request.ts";
 import { withoutBase } from "./url.ts";
@@ -137,18 +137,8 @@ function setAll(headers: Headers, values: Record<string, string>): void {
 /** The content of any result. The endpoint says who may store a plain object. */
 export function contentOf(value: unknown, { cache }: Partial<Endpoint> = {}): Content {
   if (value instanceof Content) return value;
-  if (value instanceof ElysiaCustomStatusResponse) return contentOfError(value);
+  if (value instanceof ElysiaCustomStatusResponse) return errorContent(value);
   return new Content(JSON_TYPE, JSON.stringify(value), { cache });
-}
-
-/** The error may also be one of the app that Roadbook is mounted in. */
-function contentOfError({ code, response }: { code: unknown; response: unknown }): Content {
-  const error = (response as Partial<ErrorBody> | undefined)?.error;
-  return new Content(JSON_TYPE, JSON.stringify(response), {
-    status: Number(code),
-    headers: code === 405 ? allowHeaders : {},
-    retryAfterSeconds: error?.retry_after,
-  });
 }
 
 /** Returns the route of a page as metrics name it: without the base path. */
