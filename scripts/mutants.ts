@@ -31,8 +31,12 @@ mutate(
   "http/routes.test.ts http/caching.test.ts http/api.test.ts",
   ["no response is sniffed", '"X-Content-Type-Options": "nosniff",', ""],
   ["a forged host is in no shared cache", "&& mayBeForged", "&& false"],
-  ["a 405 says what is allowed", "code === 405 ? allowHeaders : {}", "{}"],
 );
+mutate("http/errors.ts", "http/routes.test.ts http/api.test.ts", [
+  "a 405 says what is allowed",
+  "code === 405 ? allowHeaders : {}",
+  "{}",
+]);
 mutate(
   "http/content.ts",
   "http/caching.test.ts web/view.test.ts",

@@ -5,7 +5,7 @@ import { InvalidValue } from "./domain/invalid-value.ts";
 import { lazyAsync } from "./domain/lazy.ts";
 import { reasonOf } from "./files/errors.ts";
 import { type App, createApp } from "./http/app.ts";
-import type { AppOptions, SnapshotSource } from "./http/app-options.ts";
+import type { AppOptions } from "./http/app-options.ts";
 import { rejectDropped } from "./http/dropped-connection.ts";
 import { createInjector } from "./http/fault-injection.ts";
 import type { GivenFault } from "./http/parse-fault.ts";
@@ -32,8 +32,9 @@ import {
 import { sharedSettings } from "./settings/serve-flags.ts";
 import type { Meta } from "./snapshot/format/meta.ts";
 import { openReloadable, type Replacement } from "./snapshot/read/reload.ts";
+import type { RemoteStatus } from "./snapshot/remote/remote-snapshot.ts";
 import { DEMO_SNAPSHOT, findBundled, pageAssets } from "./web/assets.ts";
-import { type Logo, type Pages, parseLogo } from "./web/brand.ts";
+import { type Logo, parseLogo, type Site } from "./web/brand.ts";
 
 export interface ListenOptions {
   /** Defaults to 0, which picks a free port. */
@@ -135,7 +136,8 @@ export async function openLimiter(
 interface Opened extends Pick<AppOptions, "limiter" | "onSharedBudget"> {
   /** The path or bytes of the snapshot. */
   snapshot: string | Uint8Array;
-  source?: SnapshotSource | undefined;
+  /** What replaces the snapshot: a URL, which has a status, or data. */
+  upstream?: { refused(): string | undefined; status?(): RemoteStatus } | undefined;
   /** This and `onSharedBudget` are only for `serve`: a host knows its proxies and serves TLS. */
   isHttpsOnly?: boolean;
 }
@@ -152,10 +154,10 @@ const USUAL_POLICY: LimitPolicy = {
  */
 export async function openRoadbook(
   values: RoadbookValues,
-  { snapshot, source, limiter, onSharedBudget, isHttpsOnly = false }: Opened,
+  { snapshot, upstream, limiter, onSharedBudget, isHttpsOnly = false }: Opened,
 ) {
   const { publicUrl, cacheMaxAge, defaultPeer, onResponse } = values;
-  const pages = values.page ? await openPages(values) : undefined;
+  const site = values.page ? await openSite(values) : undefined;
   const reloadable = await openReloadable(snapshot, values.cacheDir);
   const listening: Pick<Listening, "close">[] = [];
   const closing = new AbortController();
@@ -167,7 +169,7 @@ export async function openRoadbook(
     values.faults && createInjector({ policy: limiter?.policy ?? USUAL_POLICY, unixClock, closed });
   injector?.replace(values.faults ?? [], values.faultSeed);
 
-  const refused = (): string | undefined => reloadable.refused()?.reason ?? source?.refused();
+  const refused = (): string | undefined => reloadable.refused()?.reason ?? upstream?.refused();
 
   const { mountable, handler } = createApp({
     publicUrl,
@@ -175,9 +177,9 @@ export async function openRoadbook(
     basePath: values.basePath ?? (publicUrl ? new URL(publicUrl).pathname.replace(/\/$/, "") : ""),
     cacheMaxAge,
     compress: values.compress ?? true,
-    pages,
+    site,
     reloadable,
-    source,
+    remoteStatus: () => upstream?.status?.(),
     refused,
     closed,
     clients: clientsOf(values),
@@ -262,17 +264,28 @@ function createReporter({ onBug = (error: unknown) => console.error(error) }: Ro
   };
 }
 
-async function openPages(values: RoadbookValues): Promise<Pages> {
+async function openSite(values: RoadbookValues): Promise<Site> {
+  const { title, accent, logo, featured, language, links, driverLink, companyLink, icons } = values;
+  const { kiosk, kioskIdle, allowIndexing } = values;
   return {
-    ...values,
-    featured: readFeatured(values.featured),
-    logo: values.logo === undefined ? undefined : await readLogo(values.logo),
+    title,
+    accent,
+    logo: logo === undefined ? undefined : await readLogo(logo),
+    featured: readFeatured(featured),
+    language,
+    kiosk,
+    kioskIdle,
+    allowIndexing,
+    links,
+    driverLink,
+    companyLink,
+    icons,
     assets: await pageAssets(),
   };
 }
 
 /** Everybody includes each of the others. */
-function readFeatured(featured: RoadbookValues["featured"]): Pages["featured"] {
+function readFeatured(featured: RoadbookValues["featured"]): Site["featured"] {
   const ids = featured?.filter((id) => id !== "all");
   return ids?.length === featured?.length ? ids : "all";
 }

@@ -121,7 +121,7 @@ async function listUnknownVariables(commands: Commands): Promise<string[]> {
 /** Serves until a signal. Then, or if a step fails, closes what it has opened, the last first. */
 async function serve(values: ServeValues, log: Log): Promise<void> {
   using certificate = await openTls(values, log);
-  const { snapshot, remote, imported } = await openSource(values, log);
+  const { snapshot, remote, imported } = await openServed(values, log);
   using _remote = remote;
   const metrics =
     values.adminPort === undefined
@@ -131,7 +131,7 @@ async function serve(values: ServeValues, log: Log): Promise<void> {
   using limiter = await openLimiter(values, storeOf(values.rateLimitStore, log));
   await using roadbook = await openRoadbook(optionsOf(values, metrics, log), {
     snapshot,
-    source: remote ?? imported,
+    upstream: remote ?? imported,
     limiter,
     // Nobody shares a budget if nothing is counted.
     onSharedBudget: limiter && ((header) => warnAboutSharedBudget(header, log)),
@@ -187,13 +187,13 @@ async function openTls({ tlsCert: cert, tlsKey: key }: ServeValues, log: Logger)
 }
 
 /** The file that is served. It may be the copy of one at a URL, or be imported from data. */
-interface Source {
+interface Served {
   snapshot: string | Uint8Array;
   remote?: RemoteSnapshot;
   imported?: ImportedData;
 }
 
-async function openSource(values: ServeValues, log: Logger): Promise<Source> {
+async function openServed(values: ServeValues, log: Logger): Promise<Served> {
   const { snapshot, data } = values;
   using _ending = endOnSignal({ signals: STOPPING });
   if (typeof snapshot === "object") {

@@ -2,14 +2,10 @@
 import type { Context } from "elysia";
 import type { Limiter } from "../limit/limiter.ts";
 import type { ReloadableSnapshot } from "../snapshot/read/reload.ts";
-import type { RemoteSnapshot } from "../snapshot/remote/remote-snapshot.ts";
-import type { Pages } from "../web/brand.ts";
+import type { RemoteStatus } from "../snapshot/remote/remote-snapshot.ts";
+import type { Site } from "../web/brand.ts";
 import type { Counters } from "./rate-limit.ts";
 import type { ClientOptions } from "./request.ts";
-
-/** The source of new snapshot files, at a URL or in data. Only one at a URL has a status. */
-export type SnapshotSource = Pick<RemoteSnapshot, "refused"> &
-  Partial<Pick<RemoteSnapshot, "status">>;
 
 export interface AppOptions extends ClientOptions {
   /**
@@ -17,7 +13,8 @@ export interface AppOptions extends ClientOptions {
    * be closed meanwhile. Searches and the sitemap read with pauses.
    */
   reloadable: Pick<ReloadableSnapshot, "current" | "readWithPauses">;
-  source: SnapshotSource | undefined;
+  /** The state of the URL that new snapshots come from, if they do. */
+  remoteStatus(): RemoteStatus | undefined;
   /** Why a newer snapshot is not served; undefined if there is none. Anyone can read this. */
   refused(): string | undefined;
   /** Aborted when the snapshot is closed. From then on, every request gets a 503. */
@@ -28,7 +25,7 @@ export interface AppOptions extends ClientOptions {
   /** Without a trailing slash; empty for the root. */
   basePath: string;
   /** If undefined, / redirects to /docs. */
-  pages: Pages | undefined;
+  site: Site | undefined;
   /** Undefined if searches are not limited. */
   limiter: Limiter | undefined;
   /** Unix time in milliseconds, for X-RateLimit-Reset. The limiter has a clock of its own. */

@@ -19,9 +19,9 @@ import { documentAt, documentation, ORIGIN } from "./openapi.ts";
 const shared = { cache: "public", isShared: true } as const;
 
 export function docs(service: Service, documented: AnyElysia) {
-  const { basePath, publicUrl, pages, baseUrl } = service;
-  const name = pages?.title ?? DEFAULT_TITLE;
-  const favicon = pages?.logo ? assetPath(pages.logo.file) : FAVICON_PATH;
+  const { basePath, publicUrl, site, baseUrl } = service;
+  const name = site?.title ?? DEFAULT_TITLE;
+  const favicon = site?.logo ? assetPath(site.logo.file) : FAVICON_PATH;
   const headers = { "content-security-policy": docsPolicy(publicUrl) };
   const text = renderPage(name, basePath, favicon);
   const page = new Content("text/html; charset=utf-8", text, { ...shared, headers });

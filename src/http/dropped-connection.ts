@@ -16,7 +16,7 @@ export function isDropped(result: unknown): boolean {
 }
 
 /** The status for logs. */
-export function statusOf(response: Response): number {
+export function loggedStatusOf(response: Response): number {
   return isDropped(response) ? 0 : response.status;
 }
 

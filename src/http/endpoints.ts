@@ -29,7 +29,7 @@ export const endpoints = {
     tag: "Users",
     cache: "public",
   },
-  getHealth: { path: "/health", target: "health", tag: "Service", cache: undefined },
+  getHealth: { path: "/health", target: "health", tag: "Service", cache: "none" },
 } as const;
 
 /** The users and search endpoints also exist under this path. */

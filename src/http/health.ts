@@ -21,7 +21,7 @@ export const health = (service: Service) =>
         version,
         snapshot: { built_at: meta.built_at, sha256, counts: meta.counts },
         refused_replacement: service.refused() ?? null,
-        snapshot_source: service.source?.status?.() ?? null,
+        snapshot_source: service.remoteStatus() ?? null,
         search_limit: limit ? { store: limit.store, up: limit.up } : null,
       } satisfies HealthBody;
     },

@@ -61,8 +61,10 @@ const MIN_PATH_START = 11;
 function toRoutable(request: Request, basePath: string): Request {
   const { url, method, headers } = request;
   const start = pathStart(url);
+  const isHostShort = start < MIN_PATH_START;
+  const isHead = method === "HEAD";
   const mayBeUnderBase = basePath !== "" && url.startsWith(basePath, start);
-  if (start >= MIN_PATH_START && method !== "HEAD" && !mayBeUnderBase) return request;
+  if (!isHostShort && !isHead && !mayBeUnderBase) return request;
 
   // The target of a CONNECT request is not a path.
   const path = start < 0 ? "/*" : pathOf(url);
@@ -70,7 +72,7 @@ function toRoutable(request: Request, basePath: string): Request {
   const query = start < 0 ? "" : url.slice(start + path.length);
 
   // Every unsupported method becomes POST, because a `Request` cannot have CONNECT or TRACE.
-  const known = method === "HEAD" ? "GET" : method;
+  const known = isHead ? "GET" : method;
   const routable = known === "GET" || known === "OPTIONS" ? known : "POST";
   return new Request(LOCAL_ORIGIN + inner + query, { method: routable, headers });
 }
@@ -142,13 +144,20 @@ export interface ClientOptions {
 
 /** Keeps the context of each request by its `Request`, the only object that all hooks share. */
 export function createContexts(options: ClientOptions) {
-  const { clients, defaultPeer } = options;
+  const { clients, defaultPeer, onSharedBudget } = options;
   const contexts = new WeakMap<Request, RequestContext>();
-  /** Undefined after its only call. */
-  let { onSharedBudget } = options;
+  let isSharingKnown = false;
 
   function clientOf({ request, peer }: Sender): Client {
     return clients.clientOf(addressOf(peer), request.headers.get("x-forwarded-for"));
+  }
+
+  function reportSharing(sender: Sender, isTrusted: boolean): void {
+    if (!onSharedBudget || isSharingKnown) return;
+    const header = findSharingHeader(sender, isTrusted);
+    if (header === undefined) return;
+    isSharingKnown = true;
+    onSharedBudget(header);
   }
 
   /** Finds a header that shows that many clients share the budget of the one that is counted. */
@@ -166,11 +175,7 @@ export function createContexts(options: ClientOptions) {
   function start(request: Request, peer: Peer = defaultPeer, routable = request): RequestContext {
     const { headers } = request;
     const isTrusted = clients.trustsAny && clients.trusts(addressOf(peer));
-    const header = onSharedBudget && findSharingHeader({ request, peer }, isTrusted);
-    if (header) {
-      onSharedBudget?.(header);
-      onSharedBudget = undefined;
-    }
+    reportSharing({ request, peer }, isTrusted);
 
     const context: RequestContext = {
       request,

@@ -6,7 +6,7 @@ import { ElysiaCustomStatusResponse } from "elysia";
 import { apiVersion } from "../domain/version.ts";
 import type { AppOptions } from "./app-options.ts";
 import { type Cache, Content, cacheControlOf, JSON_TYPE } from "./content.ts";
-import { isDropped, statusOf } from "./dropped-connection.ts";
+import { isDropped, loggedStatusOf } from "./dropped-connection.ts";
 import { type Endpoint, endpointOf } from "./endpoints.ts";
 import { errorContent, fail } from "./errors.ts";
 import { limitHeaders, limitHeadersOf } from "./rate-limit.ts";
@@ -60,7 +60,8 @@ export function createRespond(options: AppOptions, contexts: RequestContexts) {
         ? result
         : makeResponse(contentOf(result, endpoint), context, isHead);
 
-    if (onResponse) report(context, endpoint?.path ?? labelOf(route, basePath), statusOf(response));
+    if (onResponse)
+      report(context, endpoint?.path ?? labelOf(route, basePath), loggedStatusOf(response));
     return response;
   }
 
@@ -84,7 +85,7 @@ export function createRespond(options: AppOptions, contexts: RequestContexts) {
       if (coding !== "identity") headers.set("content-encoding", coding);
       if (isHead) headers.set("content-length", String(new Blob([body]).size));
     }
-    if (options.pages?.allowIndexing && etag && content.type.startsWith("text/html")) {
+    if (options.site?.allowIndexing && etag && content.type.startsWith("text/html")) {
       headers.delete("x-robots-tag");
     }
 

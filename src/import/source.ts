@@ -102,7 +102,7 @@ export async function openReader(
       return createReader(await openDatabase({ url, dialect, timeoutMs }, ids), files, options);
     }
     case "snapshot":
-      return openSnapshot(source.path);
+      return openRecords(source.path);
   }
 }
 
@@ -160,7 +160,7 @@ function refuseRenamed(
   throw new Error(`${folder} has ${file}; ${advice} ${table}.${ending}`);
 }
 
-async function openSnapshot(path: string): Promise<RecordReader> {
+async function openRecords(path: string): Promise<RecordReader> {
   const { db } = await openPrivate(path);
   return {
     ids: { kind: "snapshot", mark: readMeta(db).id_map },

@@ -4,7 +4,7 @@
  */
 import { reasonOf } from "../files/errors.ts";
 import { JSON_TYPE } from "../http/content.ts";
-import { statusOf } from "../http/dropped-connection.ts";
+import { loggedStatusOf } from "../http/dropped-connection.ts";
 import { errorBody } from "../http/errors.ts";
 import type { FetchHandler, RequestHandler } from "../http/request.ts";
 import { pathOf, pathStart } from "../http/url.ts";
@@ -155,7 +155,7 @@ export function createJournal() {
         return async (request, from) => {
           const entry = add(request);
           const response = await respond(request, from);
-          entry.status = statusOf(response);
+          entry.status = loggedStatusOf(response);
           return response;
         };
       };

@@ -37,7 +37,7 @@ export interface Logo {
 }
 
 /** All that the pages of a community have in common. */
-export interface Pages extends Brand {
+export interface Site extends Brand {
   accent: string | undefined;
   logo: Logo | undefined;
   assets: PageAssets;

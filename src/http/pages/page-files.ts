@@ -2,7 +2,7 @@
 import { Elysia, NotFoundError } from "elysia";
 import { LRUCache } from "lru-cache";
 import type { Snapshot } from "../../snapshot/read/reload.ts";
-import { DEFAULT_ACCENT, type Pages, styleOf } from "../../web/brand.ts";
+import { DEFAULT_ACCENT, type Site, styleOf } from "../../web/brand.ts";
 import { drawAvatar, drawBadge, drawFavicon } from "../../web/drawings.ts";
 import { html } from "../../web/html.ts";
 import {
@@ -33,7 +33,7 @@ const IDS_PER_STEP = 1000;
 const MAX_ORIGINS = 4;
 
 export function pageFiles(service: Service) {
-  const { pages, reloadable, baseUrl } = service;
+  const { site, reloadable, baseUrl } = service;
   const routes = new Elysia()
     // A private user has no avatar, because the initials would hint at the name.
     .get("/avatars/:file", ({ params }) => {
@@ -53,15 +53,15 @@ export function pageFiles(service: Service) {
       if (!achievement) throw new NotFoundError();
       return svg(drawBadge(achievement));
     })
-    .get(FAVICON_PATH, () => svg(drawFavicon(pages?.accent ?? DEFAULT_ACCENT)))
+    .get(FAVICON_PATH, () => svg(drawFavicon(site?.accent ?? DEFAULT_ACCENT)))
     .get("/robots.txt", ({ request }) => {
-      const rules = pages?.allowIndexing
+      const rules = site?.allowIndexing
         ? `User-agent: *\nAllow: /\nSitemap: ${baseUrl(request)}${SITEMAP_PATH}`
         : `User-agent: *\nDisallow: /\n\n${PREVIEWS}\nAllow: /`;
       return file("text/plain; charset=utf-8", `${rules}\n`);
     });
 
-  return pages?.allowIndexing ? routes.use(sitemap(service)) : routes;
+  return site?.allowIndexing ? routes.use(sitemap(service)) : routes;
 }
 
 const file = (type: string, body: string, headers = {}) =>
@@ -133,7 +133,7 @@ const LOGO_POLICY =
 /** The name of the script or the style sheet of any version, and its ending. */
 const VERSIONED = /^page-[0-9a-f]{12}\.(css|js)$/;
 
-export function createAssets({ assets: { script, style }, accent, logo }: Pages) {
+export function createAssets({ assets: { script, style }, accent, logo }: Site) {
   const files = new Map<string, Content>();
   /** The script and the style sheet by their endings. */
   const current = new Map<string, Content>();

@@ -5,7 +5,7 @@ import { hash } from "../../files/bytes.ts";
 import type { Decision } from "../../limit/limiter.ts";
 import { normalizeQuery, SEARCHABLE } from "../../search/fold.ts";
 import type { Snapshot } from "../../snapshot/read/reload.ts";
-import type { Pages } from "../../web/brand.ts";
+import type { Site } from "../../web/brand.ts";
 import { renderDocument } from "../../web/document.ts";
 import {
   assetPath,
@@ -31,7 +31,7 @@ const PAGE_POLICY =
   "form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
 
 /** A kiosk's page has one inline script. Both of its scripts fetch pages. */
-function pagePolicy({ kiosk, assets }: Pages): string {
+function pagePolicy({ kiosk, assets }: Site): string {
   if (!kiosk) return PAGE_POLICY;
   const rescue = hash("SHA256", assets.rescue, "base64");
   return `${PAGE_POLICY}; connect-src 'self'; script-src-elem 'self' 'sha256-${rescue}'`;
@@ -39,15 +39,15 @@ function pagePolicy({ kiosk, assets }: Pages): string {
 
 /** Returns the routes, and the response to a request for an unknown path. */
 export function createPages(service: Service) {
-  const { pages, basePath, counters, reloadable } = service;
-  if (!pages) {
+  const { site, basePath, counters, reloadable } = service;
+  if (!site) {
     const headers = { location: basePath + DOCS_PATH };
     const toDocs = new Content("", null, { status: 302, headers });
     const routes = new Elysia().get("/", () => toDocs);
     return { routes, notFound: () => fail("route_not_found") };
   }
 
-  const { assets, show, respond } = createRenderer(pages, service);
+  const { assets, show, respond } = createRenderer(site, service);
   const routes = new Elysia()
     .get("/", async ({ request }) => {
       const query = queryOf(request);
@@ -55,8 +55,7 @@ export function createPages(service: Service) {
       const refused = isSearch ? await counters?.countSearch(request) : undefined;
 
       const snapshot = reloadable.current();
-      if (query === "")
-        return show(request, snapshot, readStart(snapshot, pages, afterOf(request)));
+      if (query === "") return show(request, snapshot, readStart(snapshot, site, afterOf(request)));
       if (!isSearch) {
         return show(request, snapshot, { kind: "problem", problem: "invalid_query", query });
       }
@@ -93,26 +92,26 @@ export function createPages(service: Service) {
   return { routes, notFound };
 }
 
-function createRenderer(pages: Pages, { basePath, baseUrl }: Service) {
-  const { kiosk } = pages;
-  const assets = createAssets(pages);
-  const policy = pagePolicy(pages);
+function createRenderer(site: Site, { basePath, baseUrl }: Service) {
+  const { kiosk } = site;
+  const assets = createAssets(site);
+  const policy = pagePolicy(site);
   // A kiosk's visitor chooses a language, which a cookie holds.
   const vary = `accept, accept-encoding, accept-language${kiosk ? ", cookie" : ""}`;
 
   /** The view was read from this snapshot. */
   function show(request: Request, snapshot: Snapshot, view: View): Content {
-    const language = pages.language ?? languageFor(request.headers, kiosk);
+    const language = site.language ?? languageFor(request.headers, kiosk);
     const html = renderDocument({
       view,
       language,
       locale: localeFor(request.headers, language),
-      brand: pages,
+      brand: site,
       meta: snapshot.meta,
       basePath,
       baseUrl: baseUrl(request),
       lastQuery: kiosk ? queryOf(request) : "",
-      rescue: pages.assets.rescue,
+      rescue: site.assets.rescue,
       ...assets.paths,
     });
 

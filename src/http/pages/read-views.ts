@@ -2,7 +2,7 @@
 import type { AchievementEntry, Stored, User } from "../../domain/model.ts";
 import { formatTime } from "../../domain/time.ts";
 import type { Snapshot } from "../../snapshot/read/reload.ts";
-import type { Pages } from "../../web/brand.ts";
+import type { Site } from "../../web/brand.ts";
 import type {
   CompanyView,
   DriverView,
@@ -16,11 +16,7 @@ const DRIVERS_PER_PAGE = 24;
 const MAX_COUNTED = 10_000;
 
 /** If everybody is shown, the page begins after the id `after`. */
-export function readStart(
-  snapshot: Snapshot,
-  { featured, kiosk }: Pages,
-  after: number,
-): StartView {
+export function readStart(snapshot: Snapshot, { featured, kiosk }: Site, after: number): StartView {
   const { search, users, meta } = snapshot;
   // Elsewhere, visitors have keyboards of their own.
   const needsScriptHint = kiosk && search.hasOtherScripts();
