@@ -24,27 +24,16 @@ export interface StoreOptions {
   onUp: () => void;
 }
 
-interface Timing {
+const TIMING = {
   /** If the store takes longer than this to decide, memory decides. */
-  deadlineMs: number;
+  deadlineMs: 50,
   /** How long the store may take for its first decision after a connection. */
-  connectMs: number;
-  retryMs: number;
-}
-
-const TIMING: Timing = { deadlineMs: 50, connectMs: 1000, retryMs: 1000 };
-
-/** An error whose message has no part of the store's URL, and no reply. */
-class StoreError extends Error {}
-
-/** A wait may exceed the window by as much as the store's clock was set back. */
-const MAX_LAG_MS = 86_400_000;
+  connectMs: 1000,
+  retryMs: 1000,
+};
 
 /** How long a refusal is repeated without asking the store, whose keys may be deleted meanwhile. */
 const REPEAT_MS = 1000;
-
-/** A decision, and when it was made, in whole milliseconds of the process's clock. */
-type Dated = Decision & { atMs: number };
 
 /**
  * If the store does not decide in time, the limiter starts in memory. Only tests give a `timing`,
@@ -52,124 +41,41 @@ type Dated = Decision & { atMs: number };
  */
 export async function openSharedLimiter(
   options: LimiterOptions & StoreOptions,
-  timing: Partial<Timing> = {},
+  timing: Partial<typeof TIMING> = {},
 ): Promise<Limiter> {
-  const timings = { ...TIMING, ...timing };
   const memory = createMemoryLimiter(options);
-  const store = await connectStore(options, timings);
-  /** The last decision about each of the clients that came last, which may not be made yet. */
-  const last = new LRUCache<string, Promise<Dated>>({ max: 1000 });
+  const store = await connectStore(options, memory.policy, { ...TIMING, ...timing });
+  /** When clients that were just refused may search again. */
+  const refusals = new LRUCache<string, number>({ max: 1000 });
   const now = () => Math.floor(performance.now());
 
-  async function ask(client: RedisClient, key: string, isCounted: boolean) {
-    try {
-      const reply = decide(client, key, { ...memory.policy, isCounted });
-      return await beforeDeadline(timings.deadlineMs, reply);
-    } catch (error) {
-      store.drop(client, reasonWithoutSecrets(error));
-      return undefined;
-    }
-  }
-
-  /**
-   * Decides about the requests of a client one after the other, and repeats a recent refusal, so that
-   * nobody's burst keeps the store from deciding in time. For example, with one search left:
-   *
-   *     at     0 ms   asks the store: allowed
-   *     at     1 ms   waits for that, then asks: refused, with 5,000 ms to wait
-   *     at    10 ms   refused without asking, with 4,991 ms to wait
-   *     at 1,001 ms   asks again
-   */
+  /** Repeats a recent refusal, so that nobody's burst keeps the store from deciding in time. */
   async function consumeShared(client: LimitedClient): Promise<Decision> {
-    const dated = decideAfter(last.get(client.key), client);
-    last.set(client.key, dated);
-    const { atMs, ...decision } = await dated;
-    return { ...decision, resetMs: Math.max(decision.resetMs - (now() - atMs), 1) };
+    const freeMs = refusals.get(client.key);
+    if (freeMs !== undefined) {
+      return { allowed: false, remaining: 0, resetMs: Math.max(freeMs - now(), 1) };
+    }
+
+    const decision = await consumeBoth(memory, client, (isCounted) =>
+      store.decide(client.key, isCounted),
+    );
+    if (!decision.allowed) {
+      const ttl = Math.min(decision.resetMs, REPEAT_MS);
+      refusals.set(client.key, now() + decision.resetMs, { ttl });
+    }
+    return decision;
   }
-
-  async function decideAfter(
-    previous: Promise<Dated> | undefined,
-    client: LimitedClient,
-  ): Promise<Dated> {
-    const before = await previous;
-    if (before && mayRepeat(before)) return before;
-
-    const decision = await consumeBoth(memory, client, async (isCounted) => {
-      const current = store.client();
-      return current && ask(current, client.key, isCounted);
-    });
-    return { ...decision, atMs: now() };
-  }
-
-  const mayRepeat = ({ allowed, resetMs, atMs }: Dated): boolean =>
-    !allowed && now() - atMs < Math.min(resetMs, REPEAT_MS);
 
   return {
     ...memory,
-    consume: (client) => (store.client() ? consumeShared(client) : memory.consume(client)),
-    status: () => ({ ...memory.status(), store: "redis", up: store.client() !== undefined }),
+    consume: (client) => (store.isUp() ? consumeShared(client) : memory.consume(client)),
+    status: () => ({ ...memory.status(), store: "redis", up: store.isUp() }),
     reset() {
       throw new Error("the counts are in a shared store; delete its keys roadbook:limit:* instead");
     },
     /** Any later decisions are made in memory. */
     [Symbol.dispose]: store.close,
   };
-}
-
-/** Connects, and again after each failure. */
-async function connectStore(
-  { url, onDown, onUp }: StoreOptions,
-  { deadlineMs, connectMs, retryMs }: Timing,
-) {
-  /** Undefined while the store is down. */
-  let client: RedisClient | undefined;
-  let retryTimer: Timer | undefined;
-  let isClosed = false;
-
-  function retryLater(): void {
-    if (!isClosed) retryTimer = setTimeout(() => connect(true), retryMs).unref();
-  }
-
-  /** Has an effect only once per connection, even if many decisions fail at the same time. */
-  function drop(failed: RedisClient, reason: string): void {
-    if (failed !== client) return;
-    client = undefined;
-    // Closing rejects all pending decisions, so that none of them waits for its own deadline.
-    failed.close();
-    if (!isClosed) onDown(reason);
-    retryLater();
-  }
-
-  /** Opens a new connection, because one that hangs may never report an error. */
-  async function connect(isRetry: boolean): Promise<void> {
-    const candidate = new RedisClient(url, { autoReconnect: false });
-    candidate.onclose = () => drop(candidate, "the connection was closed");
-
-    // The probe never reaches its limit, so it is always counted, which proves write access. With a
-    // wrong password, a command fails only if it is sent before the connection is open.
-    const probe = { limit: 1_000_000, windowMs: 1, isCounted: true };
-    try {
-      await beforeDeadline(connectMs, decide(candidate, "probe", probe));
-      await beforeDeadline(deadlineMs, decide(candidate, "probe", probe));
-    } catch (error) {
-      candidate.close();
-      if (!isRetry) onDown(reasonWithoutSecrets(error));
-      return retryLater();
-    }
-
-    if (isClosed) return candidate.close();
-    client = candidate;
-    onUp();
-  }
-
-  function close(): void {
-    isClosed = true;
-    clearTimeout(retryTimer);
-    if (client) drop(client, "closed");
-  }
-
-  await connect(false);
-  return { client: () => client, drop, close };
 }
 
 /**
@@ -194,6 +100,76 @@ export async function consumeBoth(
   if (shared === undefined || own.remaining < shared.remaining) return own;
   if (shared.remaining < own.remaining) return shared;
   return { ...own, resetMs: Math.max(own.resetMs, shared.resetMs) };
+}
+
+/** Connects, and again after each failure. */
+async function connectStore(
+  { url, onDown, onUp }: StoreOptions,
+  policy: LimitPolicy,
+  { deadlineMs, connectMs, retryMs }: typeof TIMING,
+) {
+  /** Undefined while the store is down. */
+  let current: RedisClient | undefined;
+  let retryTimer: Timer | undefined;
+  let isClosed = false;
+
+  /** Opens a new connection, because one that hangs may never report an error. */
+  async function connect(isRetry: boolean): Promise<void> {
+    const connection = new RedisClient(url, { autoReconnect: false });
+    connection.onclose = () => drop(connection, "the connection was closed");
+
+    // The probe never reaches its limit, so it is always counted, which proves write access. With a
+    // wrong password, a command fails only if it is sent before the connection is open.
+    const probe = { key: "probe", limit: 1_000_000, windowMs: 1, isCounted: true };
+    try {
+      await beforeDeadline(connectMs, runWindow(connection, probe));
+      await beforeDeadline(deadlineMs, runWindow(connection, probe));
+    } catch (error) {
+      connection.close();
+      if (!isRetry) onDown(reasonWithoutSecrets(error));
+      return retryLater();
+    }
+
+    if (isClosed) return connection.close();
+    current = connection;
+    onUp();
+  }
+
+  function retryLater(): void {
+    if (!isClosed) retryTimer = setTimeout(() => connect(true), retryMs).unref();
+  }
+
+  /** Has an effect only once per connection, even if many decisions fail at the same time. */
+  function drop(failed: RedisClient, reason: string): void {
+    if (failed !== current) return;
+    current = undefined;
+    // Closing rejects all pending decisions, so that none of them waits for its own deadline.
+    failed.close();
+    if (!isClosed) onDown(reason);
+    retryLater();
+  }
+
+  await connect(false);
+  return {
+    isUp: () => current !== undefined,
+    /** Counts an allowed request if `isCounted` is set. Resolves to undefined if the store is down. */
+    async decide(key: string, isCounted: boolean): Promise<Decision | undefined> {
+      const connection = current;
+      if (!connection) return undefined;
+      try {
+        const decision = runWindow(connection, { ...policy, key, isCounted });
+        return await beforeDeadline(deadlineMs, decision);
+      } catch (error) {
+        drop(connection, reasonWithoutSecrets(error));
+        return undefined;
+      }
+    },
+    close(): void {
+      isClosed = true;
+      clearTimeout(retryTimer);
+      if (current) drop(current, "closed");
+    },
+  };
 }
 
 /**
@@ -231,14 +207,24 @@ end
 return { allowed and 1 or 0, math.max(limit - used, 0), last_to_leave + window - clock }
 `;
 
-/** Asks the store, which counts an allowed request if `isCounted` is set. */
-async function decide(
-  store: RedisClient,
-  client: string,
-  { limit, windowMs, isCounted }: LimitPolicy & { isCounted: boolean },
+/** A wait may exceed the window by as much as the store's clock was set back. */
+const MAX_LAG_MS = 86_400_000;
+
+/** An error whose message has no part of the store's URL, and no reply. */
+class StoreError extends Error {}
+
+interface WindowArguments extends LimitPolicy {
+  key: string;
+  isCounted: boolean;
+}
+
+/** Lets the store decide, which counts an allowed request if `isCounted` is set. */
+async function runWindow(
+  connection: RedisClient,
+  { key, limit, windowMs, isCounted }: WindowArguments,
 ): Promise<Decision> {
   const args = [limit, windowMs, isCounted ? 1 : 0].map(String);
-  const reply = await store.send("EVAL", [WINDOW, "1", `roadbook:limit:${client}`, ...args]);
+  const reply = await connection.send("EVAL", [WINDOW, "1", `roadbook:limit:${key}`, ...args]);
   const [allowed, remaining, resetMs] = Array.isArray(reply) ? reply : [];
 
   const isWithin = (value: unknown, min: number, max: number) =>

@@ -85,8 +85,8 @@ describe.skipIf(skipped)("a shared limiter", async () => {
     }
     expect(allowed).toBe(30);
     const [, asked] = /eval:calls=(\d+)/.exec(`${await server.send("INFO", "commandstats")}`) ?? [];
-    // Each instance asks again once a second.
-    expect(Number(asked)).toBeLessThan(100);
+    // Each instance asks about the first hundred, whose decisions are not known yet, and later once a second.
+    expect(Number(asked)).toBeLessThan(300);
     expect(events).toEqual(["up", "up"]);
   });
 
