@@ -3,7 +3,6 @@ import { once } from "node:events";
 import { fstatSync, type Stats, statSync } from "node:fs";
 import { devNull } from "node:os";
 import { setTimeout as sleep } from "node:timers/promises";
-import util from "node:util";
 import { type Logger, pino, stdTimeFunctions } from "pino";
 import { SonicBoom } from "sonic-boom";
 import type { ResponseFacts } from "../http/app-options.ts";
@@ -110,16 +109,11 @@ function withPriority(line: string): string {
   return `<${priorities[level] ?? 7}>${line}`;
 }
 
-const colours: Record<string, "red" | "yellow"> = { fatal: "red", error: "red", warn: "yellow" };
-
 /** Returns a line for people, such as `12:03:11 serving a new snapshot  users=12,003`. */
 function toReadable(line: string): string {
   const { level, time, pid, hostname, msg, err, ...fields } = JSON.parse(line);
-  const name = util.styleText(colours[level] ?? "dim", level.toUpperCase(), {
-    stream: process.stderr,
-  });
-
-  const start = `${new Date(time).toTimeString().slice(0, 8)} ${level === "info" ? "" : `${name} `}`;
+  const name = level === "info" ? "" : `${level.toUpperCase()} `;
+  const start = `${new Date(time).toTimeString().slice(0, 8)} ${name}`;
   const rest = [...listFields(fields)].map((field) => ` ${field}`).join("");
   return `${start}${msg}${rest && ` ${rest}`}\n${err ? `${err.stack ?? err}\n` : ""}`;
 }
