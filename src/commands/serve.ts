@@ -11,11 +11,11 @@ import type { ResponseFacts } from "../http/app-options.ts";
 import { endpoints } from "../http/endpoints.ts";
 import type { StoreOptions } from "../limit/shared-limiter.ts";
 import { demoSnapshot, openLimiter, openRoadbook } from "../roadbook.ts";
-import { createAdminFetch, createJournal, METRICS_PATH } from "../server/admin.ts";
+import { createAdminFetch, createRecorder, METRICS_PATH } from "../server/admin.ts";
 import {
   IDLE_TIMEOUT_MS,
-  type ListenAddress,
   openListener,
+  type PortOptions,
   PROXIED_IDLE_TIMEOUT_MS,
 } from "../server/listen.ts";
 import { createLog, type Log, logRequest } from "../server/log.ts";
@@ -142,17 +142,18 @@ async function serve(values: ServeValues, log: Log): Promise<void> {
   if (values.cacheDir !== undefined) void removeLeftovers(values.cacheDir);
 
   const { faults, adminHost: host, adminPort: port = 0 } = values;
-  const journal = metrics && faults && createJournal();
+  const recorder = metrics && faults && createRecorder();
+  const rig = recorder && { roadbook, recorder };
   let isStopping = false;
   const isReady = () => !isStopping;
   await using admin =
     metrics &&
     (await openListener(
       { host, port, flagPrefix: "--admin-" },
-      createAdminFetch({ host, metrics, isReady, rig: faults && roadbook, journal }),
+      createAdminFetch({ host, metrics, isReady, rig }),
     ));
-  const handler = takeTurns(journal?.observe(roadbook.handler) ?? roadbook.handler);
-  await using listener = await openListener(addressOf(values), handler, certificate?.tls);
+  const handler = takeTurns(recorder?.observe(roadbook.handler) ?? roadbook.handler);
+  await using listener = await openListener(portOf(values), handler, certificate?.tls);
   certificate?.watch(listener.renew);
 
   async function refresh(isForced: boolean) {
@@ -209,7 +210,7 @@ async function openServed(values: ServeValues, log: Logger): Promise<Served> {
 }
 
 /** The port for everybody. */
-function addressOf(values: ServeValues): ListenAddress {
+function portOf(values: ServeValues): PortOptions {
   const { host, port, reusePort, trustedProxies, idleTimeout } = values;
   const defaultIdleTimeoutMs = trustedProxies ? PROXIED_IDLE_TIMEOUT_MS : IDLE_TIMEOUT_MS;
   const idleTimeoutMs = idleTimeout ?? defaultIdleTimeoutMs;

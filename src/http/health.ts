@@ -29,7 +29,11 @@ export const health = (service: Service) =>
   );
 
 const orNull = <Schema extends TSchema>(schema: Schema) => Type.Union([schema, Type.Null()]);
-const Source = Type.Object({ url: Text, last_success: orNull(UtcTime), error: orNull(Text) });
+const SnapshotSource = Type.Object({
+  url: Text,
+  last_success: orNull(UtcTime),
+  error: orNull(Text),
+});
 const counts = {
   roles: Count,
   achievements: Count,
@@ -43,7 +47,7 @@ const success = {
   version: Text,
   snapshot: Type.Object({ built_at: UtcTime, sha256: Text, counts: Type.Object(counts) }),
   refused_replacement: orNull(Text),
-  snapshot_source: orNull(Source),
+  snapshot_source: orNull(SnapshotSource),
   search_limit: orNull(Type.Object({ store: Text, up: Type.Boolean() })),
 };
 const HealthBody = Type.Object({ success: Type.Literal(true), ...success });

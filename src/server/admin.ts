@@ -16,11 +16,16 @@ interface AdminOptions {
   metrics: Pick<Metrics, "render" | "contentType">;
   isReady(): boolean;
   /** Undefined unless the server was started with faults, because the routes are for tests only. */
-  rig:
-    | { listFaults(): string[]; setFaults(faults: readonly string[]): void; resetLimit(): void }
-    | undefined;
-  /** The last requests, only for a rig. */
-  journal?: Pick<Journal, "list" | "forget"> | undefined;
+  rig: Rig | undefined;
+}
+
+interface Rig {
+  roadbook: {
+    listFaults(): string[];
+    setFaults(faults: readonly string[]): void;
+    resetLimit(): void;
+  };
+  recorder: Pick<Recorder, "list" | "forget">;
 }
 
 type Handler = (body: string) => Response | Promise<Response>;
@@ -29,7 +34,7 @@ export const METRICS_PATH = "/metrics";
 
 const MAX_BODY_BYTES = 64 * 2 ** 10;
 
-export function createAdminFetch({ host, metrics, isReady, rig, journal }: AdminOptions) {
+export function createAdminFetch({ host, metrics, isReady, rig }: AdminOptions) {
   const hosts = findHosts(host);
   const headers = { "content-type": metrics.contentType };
   const notReady = () => new Response("not ready\n", { status: 503 });
@@ -40,14 +45,12 @@ export function createAdminFetch({ host, metrics, isReady, rig, journal }: Admin
   ]);
 
   if (rig) {
-    const PUT = (body: string) => change(() => rig.setFaults(parseList(body)));
-    routes.set("/faults", { GET: () => json(rig.listFaults()), PUT });
-    routes.set("/search-limit", { DELETE: () => change(rig.resetLimit) });
-  }
-
-  if (journal) {
-    const DELETE = () => change(journal.forget);
-    routes.set("/requests", { GET: () => json(journal.list()), DELETE });
+    const { roadbook, recorder } = rig;
+    const PUT = (body: string) => change(() => roadbook.setFaults(parseList(body)));
+    routes.set("/faults", { GET: () => json(roadbook.listFaults()), PUT });
+    routes.set("/search-limit", { DELETE: () => change(roadbook.resetLimit) });
+    const DELETE = () => change(recorder.forget);
+    routes.set("/requests", { GET: () => json(recorder.list()), DELETE });
   }
 
   const forRigs = rig ? "" : " and, with --fault, /faults, /search-limit and /requests";
@@ -121,11 +124,11 @@ const refuse = (status: number, code: string, message: string, headers = {}) =>
 const json = (body: unknown, status = 200, headers = {}) =>
   Response.json(body, { status, headers: { "content-type": JSON_TYPE, ...headers } });
 
-/** How many requests a journal keeps. */
+/** How many requests a recorder keeps. */
 const MAX_REQUESTS = 1000;
 
 /** A request, which a test rig asks for to see whether it was called, and with what. */
-interface JournalEntry {
+interface RecordedRequest {
   /** When the request arrived. */
   time: string;
   method: string;
@@ -135,17 +138,17 @@ interface JournalEntry {
   status: number | null;
 }
 
-type Journal = ReturnType<typeof createJournal>;
+type Recorder = ReturnType<typeof createRecorder>;
 
-export function createJournal() {
-  const entries: JournalEntry[] = [];
+export function createRecorder() {
+  const requests: RecordedRequest[] = [];
 
-  function add({ method, url }: Request): JournalEntry {
+  function add({ method, url }: Request): RecordedRequest {
     const path = url.slice(pathStart(url));
-    const entry = { time: new Date().toISOString(), method, path, status: null };
-    entries.push(entry);
-    if (entries.length > MAX_REQUESTS) entries.shift();
-    return entry;
+    const recorded = { time: new Date().toISOString(), method, path, status: null };
+    requests.push(recorded);
+    if (requests.length > MAX_REQUESTS) requests.shift();
+    return recorded;
   }
 
   return {
@@ -153,18 +156,18 @@ export function createJournal() {
     observe(handler: RequestHandler): RequestHandler {
       const keep = (respond: FetchHandler): FetchHandler => {
         return async (request, from) => {
-          const entry = add(request);
+          const recorded = add(request);
           const response = await respond(request, from);
-          entry.status = loggedStatusOf(response);
+          recorded.status = loggedStatusOf(response);
           return response;
         };
       };
       return { ...handler, fetch: keep(handler.fetch), respondBusy: keep(handler.respondBusy) };
     },
     /** The oldest first. */
-    list: (): readonly JournalEntry[] => entries,
+    list: (): readonly RecordedRequest[] => requests,
     forget(): void {
-      entries.length = 0;
+      requests.length = 0;
     },
   };
 }

@@ -23,7 +23,7 @@ interface OpenPort {
   renew?(tls: Certificate): void;
 }
 
-export interface ListenAddress {
+export interface PortOptions {
   host: string;
   port: number;
   reusePort?: boolean;
@@ -45,23 +45,19 @@ const CIPHERS = "ECDHE+AESGCM:ECDHE+CHACHA20";
 const DRAIN_TICKS = 5;
 const DRAIN_TICK_MS = 20;
 
-type Listen = (
-  address: ListenAddress,
-  respond: FetchHandler,
-  tls?: Certificate,
-) => Promise<OpenPort>;
+type Listen = (options: PortOptions, respond: FetchHandler, tls?: Certificate) => Promise<OpenPort>;
 
 /** If listening fails, rejects with an error whose message is for the operator. */
 export async function openListener(
-  address: ListenAddress,
+  options: PortOptions,
   respond: FetchHandler,
   tls?: Certificate,
 ): Promise<OpenPort & AsyncDisposable> {
   const listen = process.versions.bun ? listenOnBun : listenOnNode;
   const draining = new AbortController();
   const finish = addHeaders(respond, draining.signal);
-  const open = await listen(address, finish, tls).catch((error) => {
-    throw listenError(error, address);
+  const open = await listen(options, finish, tls).catch((error) => {
+    throw listenError(error, options);
   });
   const drain = async () => {
     draining.abort();
@@ -95,9 +91,9 @@ function asksToClose({ headers }: Request): boolean {
   return connection !== null && /(?:^|,)\s*close\s*(?:,|$)/i.test(connection);
 }
 
-const listenOnBun: Listen = async (address, respond, tls) => {
-  if (tls) return listenWithTls(address, respond, tls);
-  const server = serveOnBun(address, respond, (from) => from?.address);
+const listenOnBun: Listen = async (options, respond, tls) => {
+  if (tls) return listenWithTls(options, respond, tls);
+  const server = serveOnBun(options, respond, (from) => from?.address);
   return {
     origin: server.url.origin,
     async drain() {
@@ -112,13 +108,13 @@ const listenOnBun: Listen = async (address, respond, tls) => {
 };
 
 /** The server itself is on loopback, behind a relay. */
-async function listenWithTls(address: ListenAddress, respond: FetchHandler, tls: Certificate) {
-  const inner = { ...address, host: LOOPBACK, port: 0, reusePort: false };
+async function listenWithTls(options: PortOptions, respond: FetchHandler, tls: Certificate) {
+  const inner = { ...options, host: LOOPBACK, port: 0, reusePort: false };
   const serve = (certificate: Certificate) =>
     serveOnBun(inner, respond, (from) => relay.addressOf(from?.port), certificate);
-  const relay: Relay = createRelay(address, serve(tls));
+  const relay: Relay = createRelay(options, serve(tls));
   return {
-    origin: originOf("https", address.host, relay.port),
+    origin: originOf("https", options.host, relay.port),
     renew: (certificate: Certificate) => relay.replace(serve(certificate)),
     async drain() {
       void relay.stop(false);
@@ -134,7 +130,7 @@ async function listenWithTls(address: ListenAddress, respond: FetchHandler, tls:
 }
 
 function serveOnBun(
-  { host, port, reusePort = false, idleTimeoutMs = IDLE_TIMEOUT_MS }: ListenAddress,
+  { host, port, reusePort = false, idleTimeoutMs = IDLE_TIMEOUT_MS }: PortOptions,
   respond: FetchHandler,
   addressOf: (from: Bun.SocketAddress | null) => string | undefined,
   tls?: Certificate,
@@ -152,14 +148,14 @@ function serveOnBun(
   });
 }
 
-const listenOnNode: Listen = async (address, respond, tls) => {
-  const { host, port, reusePort = false, idleTimeoutMs = IDLE_TIMEOUT_MS } = address;
+const listenOnNode: Listen = async (options, respond, tls) => {
+  const { host, port, reusePort = false, idleTimeoutMs = IDLE_TIMEOUT_MS } = options;
   const listener = createNodeListener(respond);
-  const options = { keepAliveTimeout: idleTimeoutMs };
+  const idle = { keepAliveTimeout: idleTimeoutMs };
   const secure =
     tls &&
-    (await import("node:https")).createServer({ ...options, ...tls, ciphers: CIPHERS }, listener);
-  const server = secure ?? (await import("node:http")).createServer(options, listener);
+    (await import("node:https")).createServer({ ...idle, ...tls, ciphers: CIPHERS }, listener);
+  const server = secure ?? (await import("node:http")).createServer(idle, listener);
 
   await once(server.listen({ host, port, reusePort }), "listening");
   const closed = once(server, "close");
@@ -192,7 +188,7 @@ async function readArrived(): Promise<void> {
   for (let tick = 0; tick < DRAIN_TICKS; tick++) await sleep(DRAIN_TICK_MS);
 }
 
-function listenError(error: unknown, { host, port, flagPrefix }: ListenAddress): Error {
+function listenError(error: unknown, { host, port, flagPrefix }: PortOptions): Error {
   const code = codeOf(error);
   const fail = (problem: string, flag: string) =>
     new Error(problem + (flagPrefix ? `; choose another with ${flagPrefix}${flag}` : ""));

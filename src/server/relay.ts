@@ -18,7 +18,7 @@ interface Half {
   onClose(): unknown;
 }
 
-interface RelayAddress {
+interface RelayOptions {
   host: string;
   port: number;
   reusePort?: boolean;
@@ -26,7 +26,7 @@ interface RelayAddress {
 
 export type Relay = ReturnType<typeof createRelay>;
 
-export function createRelay({ host, port, reusePort = false }: RelayAddress, server: InnerServer) {
+export function createRelay({ host, port, reusePort = false }: RelayOptions, server: InnerServer) {
   /** New connections go to the last one. The others end with the process. */
   const servers = [server];
   /** By the port from which a connection is passed on, which is all that its server sees. */

@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { join } from "node:path";
 import { createRoadbook, type Roadbook } from "../../src/roadbook.ts";
-import { createAdminFetch } from "../../src/server/admin.ts";
+import { createAdminFetch, createRecorder } from "../../src/server/admin.ts";
 import { createMetrics, type Metrics } from "../../src/server/metrics.ts";
 import { community } from "../datasets.ts";
 import { root } from "../support.ts";
@@ -29,7 +29,7 @@ beforeAll(async () => {
     remote: undefined,
     certificate: { expiry: () => new Date(0) },
   });
-  admin = openAdmin(roadbook);
+  admin = openAdmin({ roadbook, recorder: createRecorder() });
 });
 afterAll(() => roadbook.close());
 
@@ -225,12 +225,12 @@ test("on a test rig, faults are replaced and the search limit is reset", async (
   expect(await listed.json()).toEqual(["*:close,rate=0.50", "search:delay=1s"]);
   const wrong = await admin("/faults", { method: "DELETE" });
   expect(wrong.headers.get("allow")).toBe("GET, HEAD, PUT");
-  const paths = "The admin port has /metrics, /live, /ready, /faults, /search-limit.";
+  const paths = "The admin port has /metrics, /live, /ready, /faults, /search-limit, /requests.";
   expect((await (await admin("/fault")).json()).error.message).toBe(paths);
   const resetLimit = () => {
     throw new Error("this limiter cannot be reset");
   };
-  const shared = openAdmin({ ...roadbook, resetLimit });
+  const shared = openAdmin({ roadbook: { ...roadbook, resetLimit }, recorder: createRecorder() });
   const refused = await shared("/search-limit", { method: "DELETE" });
   expect([refused.status, await refused.text()]).toEqual([400, expect.stringContaining("reset")]);
 });
