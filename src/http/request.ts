@@ -146,18 +146,18 @@ export interface ClientOptions {
 export function createContexts(options: ClientOptions) {
   const { clients, defaultPeer, onSharedBudget } = options;
   const contexts = new WeakMap<Request, RequestContext>();
-  let isSharingKnown = false;
+  /** Also true if nobody wants to know. */
+  let isSharingReported = onSharedBudget === undefined;
 
   function clientOf({ request, peer }: Sender): Client {
     return clients.clientOf(addressOf(peer), request.headers.get("x-forwarded-for"));
   }
 
   function reportSharing(sender: Sender, isTrusted: boolean): void {
-    if (!onSharedBudget || isSharingKnown) return;
     const header = findSharingHeader(sender, isTrusted);
     if (header === undefined) return;
-    isSharingKnown = true;
-    onSharedBudget(header);
+    isSharingReported = true;
+    onSharedBudget?.(header);
   }
 
   /** Finds a header that shows that many clients share the budget of the one that is counted. */
@@ -175,7 +175,7 @@ export function createContexts(options: ClientOptions) {
   function start(request: Request, peer: Peer = defaultPeer, routable = request): RequestContext {
     const { headers } = request;
     const isTrusted = clients.trustsAny && clients.trusts(addressOf(peer));
-    reportSharing({ request, peer }, isTrusted);
+    if (!isSharingReported) reportSharing({ request, peer }, isTrusted);
 
     const context: RequestContext = {
       request,
