@@ -120,12 +120,7 @@ function findTables(folder: string, ending: "csv" | "sql"): TableFiles {
     if (!/^[^.].*\.(?:csv|sql)$/.test(plain)) continue;
 
     const table = tableNames.find((name) => `${name}.${ending}` === plain);
-    if (!table) {
-      const hasUsers = files.some((name) => /^users\./i.test(name));
-      const mayBeUsers = ending === "csv" && plain.endsWith("csv") && !hasUsers;
-      const rename = mayBeUsers ? "; rename it to users.csv if it has the users" : "";
-      throw new Error(`${folder} has the unknown file ${file}${rename}; ${advice}`);
-    }
+    if (!table) throw new Error(`${folder} has the unknown file ${file}; ${advice}`);
     const other = found.get(table);
     if (other !== undefined) throw new Error(`${folder} has both ${basename(other)} and ${file}`);
 
@@ -134,15 +129,8 @@ function findTables(folder: string, ending: "csv" | "sql"): TableFiles {
 
   for (const file of files) refuseRenamed(folder, file, ending, found);
   if (found.has("users") || found.has("companies")) return found;
-  const sheet = ending === "csv" ? files.find((file) => SHEET.test(file)) : undefined;
-  const cure = sheet === undefined ? "" : `; save ${sheet} as CSV UTF-8 in users.csv`;
-  throw new Error(
-    `${folder} has neither users.${ending} nor companies.${ending}${cure}; ${advice}`,
-  );
+  throw new Error(`${folder} has neither users.${ending} nor companies.${ending}; ${advice}`);
 }
-
-/** The files of spreadsheets. */
-const SHEET = /^[^.~].*\.(?:xlsx?|ods|numbers)$/i;
 
 /** Throws if a file has the name of a table that was not found, but another format. */
 function refuseRenamed(

@@ -82,11 +82,7 @@ export function findColumns(
     unknown.push({ file, column: title.trim(), meant });
   }
   refuseMissing(file, table, titles, columns, unknown);
-
-  const id = titles[columns.get("id") ?? -1];
-  const warning =
-    key === undefined ? "" : `; if somebody's ${quoted(id)} changes, that is a new person`;
-  const notes = renamed.length === 0 ? [] : [`${file}: took ${renamed.join(", ")}${warning}`];
+  const notes = renamed.length === 0 ? [] : [`${file}: took ${renamed.join(", ")}`];
   return { columns, unknown, notes };
 }
 
@@ -149,19 +145,13 @@ function refuseMissing(
   const others = unknown.map(({ column, meant }) => describeTitle(column, meant && `${meant}?`));
   const listed = [...found, ...others].slice(0, MAX_LISTED).join(", ");
 
-  const isQuery = file.endsWith(".sql");
-  const hasTitles = columns.size > 0 || isQuery;
-  const cures = hasTitles ? [] : ["the first line must have the names of the columns"];
-  if (missing.some((column) => column !== "id"))
-    cures.push("rename those that are meant, or add them");
-  if (missing.includes("id") && table === "users") cures.push(isQuery ? "select an id" : ADD_ID);
-  throw new Error(
-    `${file}: no column is ${missing.join(" or ")}; found ${listed}; ${cures.join("; ")}`,
-  );
+  const isSheet = columns.size > 0 && table === "users" && !file.endsWith(".sql");
+  const cure = isSheet && missing.includes("id") ? ADD_ID : "";
+  throw new Error(`${file}: no column is ${missing.join(" or ")}; found ${listed}${cure}`);
 }
 
 const ADD_ID =
-  "add a column id with a number that stays each person's, or take another column as the id with --key COLUMN --id-map FILE";
+  "; add a column id with a number that stays each person's, or take another column as the id with --key COLUMN --id-map FILE";
 
 /** Quotes a title with what it is, unless the title says it. */
 function describeTitle(title = "", column = title): string {

@@ -769,7 +769,7 @@ test.each<[string, Files, string]>([
   [
     "a missing column",
     { "users.csv": "id,Pubic,name,created_at\n" },
-    'users.csv: no column is public; found "id", "name", "created_at", "Pubic" (public?); rename those that are meant, or add them',
+    'users.csv: no column is public; found "id", "name", "created_at", "Pubic" (public?)',
   ],
   [
     "a double column",

@@ -81,7 +81,7 @@ test("a query may have the titles that people give, and the names of companies",
   await expect(
     importTables("CREATE TABLE person (username, joined, is_public)", unnamed),
   ).rejects.toThrow(
-    'users.sql: no column is id; found "username" (name), "joined" (created_at), "is_public" (public); select an id',
+    'users.sql: no column is id; found "username" (name), "joined" (created_at), "is_public" (public)',
   );
 });
 
