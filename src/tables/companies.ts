@@ -52,11 +52,7 @@ export async function readCompanies(tables: Tables) {
       if (!users || !written || tables.has("companies")) return [];
       const made = makeCompanies(written);
       for (const company of made) add(company);
-
-      const spellings = written.values().reduce((sum, { spellings }) => sum + spellings.size, 0);
-      const others = spellings - made.length;
-      const merged = others === 0 ? "" : ` (other spellings: ${others})`;
-      const note = `${users.file}: made companies from their names: ${made.length}${merged}`;
+      const note = `${users.file}: made companies from their names: ${made.length}`;
       return [...made.map((record) => ({ record, at: 0 })), { note }];
     },
   };

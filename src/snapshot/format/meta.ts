@@ -46,7 +46,7 @@ export function writeMeta(db: Database, contents: Contents, builtAtMs: number): 
 export function readMeta(db: Database): Meta {
   // As text, because building a first query with drizzle takes milliseconds of each start.
   const rows = db.values<[key: string, value: string]>("SELECT key, value FROM meta");
-  const facts = Object.fromEntries(rows) as Partial<Record<string, string>>;
+  const facts: Partial<Record<string, string>> = Object.fromEntries(rows);
   const { built_at, roadbook_version, counts, unlocked, featured, id_map } = facts;
   if (!built_at || !roadbook_version || !counts || !unlocked || !featured) {
     throw new SnapshotError("is damaged: its metadata is incomplete");
