@@ -72,7 +72,7 @@ async function writeLines(lines: Iterable<string>, to = STANDARD, force: boolean
     return;
   }
   const write = async (paths: Paths) => {
-    if (!force && existsSync(paths.old)) await refuseForeign(paths.old, to);
+    if (!force && existsSync(paths.current)) await refuseForeign(paths.current, to);
     await writeChunks(paths, lines);
   };
   using ending = endOnSignal();

@@ -22,7 +22,7 @@ export interface Paths {
   /** Where to write the new file, in an empty folder for it and others, which only this user can open. */
   next: string;
   /** The file that will be replaced, which may be missing but is no symbolic link. */
-  old: string;
+  current: string;
 }
 
 /** The name of the new file in its folder. */
@@ -53,11 +53,11 @@ export function replaceFile<T>(
   { isLocked = true, ...options }: ReplaceOptions = {},
 ): Promise<T> {
   return naming(target, "write", async () => {
-    const old = findReplaceable(target);
+    const current = findReplaceable(target);
     using temporary = isLocked
-      ? await makeOnlyFolder(target, old, options)
-      : await makeTemporaryFolder(dirname(old));
-    const paths = { old, next: join(temporary.folder, NEW) };
+      ? await makeOnlyFolder(target, current, options)
+      : await makeTemporaryFolder(dirname(current));
+    const paths = { current, next: join(temporary.folder, NEW) };
     const result = await write(paths);
     await commit(paths, options);
     return result;
@@ -67,20 +67,20 @@ export function replaceFile<T>(
 /** Makes the folder of the only writer of a file, who has the lock until it is removed. */
 async function makeOnlyFolder(
   target: string,
-  old: string,
+  current: string,
   options: LockOptions,
 ): Promise<LockedFolder> {
-  const held = await waitForLock(target, () => lock(hiddenBeside(old, "lock")), options);
+  const held = await waitForLock(target, () => lock(hiddenBeside(current, "lock")), options);
   // Each user has their own, because nobody can empty the folder of another user.
-  return makeLockedFolder(hiddenBeside(old, `new-${process.getuid?.() ?? ""}`), held);
+  return makeLockedFolder(hiddenBeside(current, `new-${process.getuid?.() ?? ""}`), held);
 }
 
-async function commit({ next, old }: Paths, { mode, onCommit }: ReplaceOptions): Promise<void> {
-  await copyModeAndFlush(next, old, mode);
+async function commit({ next, current }: Paths, { mode, onCommit }: ReplaceOptions): Promise<void> {
+  await copyModeAndFlush(next, current, mode);
   onCommit?.();
   // Asynchronous, because renaming also deletes the old file, which takes 0.2 s for a gigabyte.
-  await renameWhenFree(next, old);
-  flushFolder(dirname(old));
+  await renameWhenFree(next, current);
+  flushFolder(dirname(current));
 }
 
 /** Whether a writer may have the lock of this file, which need not exist yet. */
@@ -116,13 +116,13 @@ const hiddenBeside = (file: string, ending: string) =>
 /** Gives the new file the mode and, if this process is root, the owner of the old one. Flushes it. */
 async function copyModeAndFlush(
   path: string,
-  old: string,
+  current: string,
   mode = 0o666 & ~process.umask(),
 ): Promise<void> {
   // Windows cannot flush a file that was opened only for reading, and the mode of the old file may
   // forbid writing.
   await using file = await open(path, "r+");
-  const replaced = fs.statSync(old, { throwIfNoEntry: false });
+  const replaced = fs.statSync(current, { throwIfNoEntry: false });
   const { uid, gid } = await file.stat();
   // The unit for imports runs as root but forbids chown, even to the same owner.
   const isForeign = replaced && (replaced.uid !== uid || replaced.gid !== gid);

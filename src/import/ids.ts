@@ -267,9 +267,10 @@ function createMap(path: string, client: Sqlite, isNew: boolean) {
 
 /** Writes a new map. Only its owner can read it, because it has the keys of private users. */
 function writeNew(path: string, client: Sqlite): Promise<void> {
-  const write = async ({ next, old }: Paths) => {
+  const write = async ({ next, current }: Paths) => {
     client.prepare("VACUUM INTO ?").run(next);
-    if (!hasNoKeys(old)) throw new Error(`another import has made ${path} meanwhile; try again`);
+    if (!hasNoKeys(current))
+      throw new Error(`another import has made ${path} meanwhile; try again`);
   };
   return replaceFile(path, write, { mode: 0o600, isLocked: false });
 }

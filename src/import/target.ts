@@ -33,15 +33,15 @@ export async function changeCopy<T>(
   // import may be running, for which this waits.
   await access(target).catch((error) => hasLockFile(target) || fail(error));
 
-  const write = async ({ old, next }: Paths) => {
-    await access(old, constants.R_OK).catch(fail);
-    await copyIfSpace(old, next, (await stat(old)).size);
+  const write = async ({ current, next }: Paths) => {
+    await access(current, constants.R_OK).catch(fail);
+    await copyIfSpace(current, next, (await stat(current)).size);
     // The copy has the mode of the original, which may forbid writing.
     await chmod(next, 0o600);
     // Verifies the copy rather than the original, which may have changed since it was copied.
     await verifyFile(next).catch(fail);
     const db = sqlite.openWritable(next);
-    using _open = beginWriting(db, old);
+    using _open = beginWriting(db, current);
     const result = await change(db);
     db.$client.exec("COMMIT");
     return { ...result, sha256: await closeAndSeal(db, next) };
@@ -50,10 +50,10 @@ export async function changeCopy<T>(
 }
 
 /**
- * Begins the only transaction of a database, which is committed when it is complete. The snapshot at the
- * path `old` is attached as `old`. The database is closed when the result is disposed of, if not before.
+ * Begins the only transaction of a database, which is committed when it is complete. The snapshot at
+ * `oldPath` is attached as `old`. The database is closed when the result is disposed of, if not before.
  */
-export function beginWriting(db: Database, old?: string): Disposable {
+export function beginWriting(db: Database, oldPath?: string): Disposable {
   const { $client } = db;
   // A killed process must not leave a journal file, which SQLite would later apply to another
   // database. Without any journal, a statement that fails would leave its first changes.
@@ -61,7 +61,7 @@ export function beginWriting(db: Database, old?: string): Disposable {
     PRAGMA temp_store = MEMORY; PRAGMA cache_size = -32768; PRAGMA page_size = ${SQLITE_PAGE_BYTES}`);
   // Overwrites with zeros whatever is deleted.
   $client.exec("PRAGMA secure_delete = ON");
-  if (old !== undefined) db.run(sql`ATTACH ${old} AS old`);
+  if (oldPath !== undefined) db.run(sql`ATTACH ${oldPath} AS old`);
   $client.exec("BEGIN");
   return { [Symbol.dispose]: () => $client.close() };
 }

@@ -141,8 +141,8 @@ async function downloadBlocks(
   if (!etag.startsWith('"')) throw unusable();
 
   const ranges = listChanged(trailer, own.trailer, known).values();
-  await replaceCopy(path, async ({ next, old }) => {
-    await copyIfSpace(old, next, total);
+  await replaceCopy(path, async ({ next, current }) => {
+    await copyIfSpace(current, next, total);
     await using file = await open(next, "r+");
 
     const downloadRanges = async () => {
