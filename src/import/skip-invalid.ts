@@ -27,12 +27,11 @@ export function createSkippingHandler(db: Database, ids: Ids) {
     invalid: DatasetLine | InvalidRecord,
     at: Position,
   ): Skipped {
-    if (type !== "user") return { consequence: "", madePrivate: false };
+    if (type !== "user") return { consequence: "" };
 
     const rest = invalid instanceof InvalidRecord && salvageUser(invalid);
-    if (rest && rows.add(rest, at).length === 0) {
-      return { consequence: "; the rest of the user is kept", madePrivate: false };
-    }
+    const isKept = rest && rows.add(rest, at).length === 0;
+    if (isKept) return { consequence: "; the rest of the user is kept" };
     return { consequence: "; the user becomes private", madePrivate: rows.hide(id) };
   }
 

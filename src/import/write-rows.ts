@@ -57,7 +57,7 @@ export interface Skipped {
   /** Ends the messages about it, as in "; the user becomes private". */
   consequence: string;
   /** Whether a user has become private, who was not before. */
-  madePrivate: boolean;
+  madePrivate?: boolean;
 }
 
 /** Handles the records of a dataset, and has what other handlers need. */
