@@ -45,24 +45,17 @@ export interface Site extends Brand {
 
 type Mode = "light" | "dark";
 
-/** The background and the text of the page, as in style.css. */
+/** The background of the page, as in style.css. */
 const PAPER = { light: "#ffffff", dark: "#101214" };
-const INK = { light: "#141414", dark: "#f4f4f2" };
 
 /**
- * Rules and cards in an accent of less contrast to the background would vanish. Yellow, which is 1.6
- * on white, stands out by its colour, as on road signs.
+ * Rules in an accent of less contrast to the background would vanish. Yellow, which is 1.6 on white,
+ * stands out by its colour, as on road signs.
  */
 const MIN_CONTRAST = { light: 1.5, dark: 3 };
 
-/** A shade of a paler accent would be a plain grey. The channels of #0a3d62 differ by 88. */
-const MIN_CHROMA = 48;
-
 /** WCAG 2 requires this of parts of a page that are not text. */
 const SHADED_CONTRAST = 3;
-
-/** People hardly tell colours of less contrast apart. */
-const DISTINCT_CONTRAST = 1.3;
 
 /** The contrast of text in WCAG 2, level AA. */
 const TEXT_CONTRAST = 4.5;
@@ -73,12 +66,9 @@ export function textColourOn(accent: string): string {
   return colours.find((colour) => contrastOf(accent, colour) >= TEXT_CONTRAST) ?? "#000000";
 }
 
-/** The colour of rules and cards in a mode: the accent if it is visible there, or else a shade. */
+/** The colour of rules in a mode: the accent if it is visible there, or else a shade. */
 function shadeAccent(accent: string, mode: Mode): string {
   if (contrastOf(accent, PAPER[mode]) >= MIN_CONTRAST[mode]) return accent;
-
-  const { r, g, b } = colord(accent).toRgb();
-  if (Math.max(r, g, b) - Math.min(r, g, b) < MIN_CHROMA) return INK[mode];
 
   const ink = mode === "light" ? "#000" : "#fff";
   for (let share = 0.01; share < 1; share += 0.01) {
@@ -90,33 +80,9 @@ function shadeAccent(accent: string, mode: Mode): string {
 
 /** Signs have the accent itself in both modes, because the line inside their edge shows them. */
 export function styleOf(accent: string): string {
-  const light = shadeAccent(accent, "light");
-  const dark = shadeAccent(accent, "dark");
-  const style = `:root{--accent:${accent};--on-accent:${textColourOn(accent)};${declareLine(light)}}`;
-  const inDark = light === dark ? "" : `:root{${declareLine(dark)}}`;
-  return (
-    style +
-    styleIn("light", adaptTo("light", accent, light)) +
-    styleIn("dark", inDark + adaptTo("dark", accent, dark))
-  );
-}
-
-function styleIn(mode: Mode, rules: string): string {
-  return rules && `@media(prefers-color-scheme:${mode}){${rules}}`;
-}
-
-/** Rules for a line in the colour of the text, and for an invisible sign. */
-function adaptTo(mode: Mode, accent: string, line: string): string {
-  const rules: string[] = [];
-  // In boxes of that colour, letters would look blacked out, and underlined ones like links.
-  if (contrastOf(line, INK[mode]) < DISTINCT_CONTRAST) {
-    rules.push(".card.lit{--line:#8884;color:inherit;outline:1px solid var(--edge)}");
-  }
-  // The line inside the edge is all that shows, so it is where the edge would be.
-  if (contrastOf(accent, PAPER[mode]) < DISTINCT_CONTRAST) {
-    rules.push(".plate::before,.sign::before{inset:0}");
-  }
-  return rules.join("");
+  const light = declareLine(shadeAccent(accent, "light"));
+  const dark = declareLine(shadeAccent(accent, "dark"));
+  return `:root{--accent:${accent};--on-accent:${textColourOn(accent)};${light}}@media(prefers-color-scheme:dark){:root{${dark}}}`;
 }
 
 function declareLine(colour: string): string {

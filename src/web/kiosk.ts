@@ -1,8 +1,6 @@
 /** The script of a kiosk: idle time, keys, languages, and pages that come in place of each other. */
 /// <reference lib="dom" />
 
-/** How long a driver is highlighted. */
-const HIGHLIGHT_MS = 8000;
 /** After how long a page is requested again. */
 const RETRY_MS = 10_000;
 /** After how long a visitor reads that a page is on its way. */
@@ -19,7 +17,7 @@ const POINTER_MS = 3000;
 type Key = HTMLButtonElement | HTMLAnchorElement;
 
 /** `idle` is an interval. The others are named after what comes at their end. */
-type Timer = "idle" | "search" | "blur" | "retry" | "notice" | "card" | "pointer";
+type Timer = "idle" | "search" | "blur" | "retry" | "notice" | "pointer";
 
 /**
  * A kiosk does not navigate, because no script could return from a proxy's error page. It fetches
@@ -207,17 +205,6 @@ export class Kiosk {
     field.value = text;
     this.#setTyping(isTyping || this.#isStart);
     this.#readField();
-    this.#highlight();
-  }
-
-  #highlight(): void {
-    this.#wait("card", HIGHLIGHT_MS, () => this.#highlight());
-    if (!this.#isIdle) return;
-    const last = document.querySelector(".lit");
-    const next = last?.nextElementSibling ?? document.querySelector(".card");
-    for (const card of [last, next]) card?.classList.toggle("lit");
-    // To the foot, so that the heading stays in sight beside the first ones.
-    next?.scrollIntoView(false);
   }
 
   /** Puts off the end of the idle time, by a clock that does not jump. */

@@ -147,7 +147,7 @@ describe.each([
       await until(() => isVisible(driver, ".moment"));
       served.start();
       await untilAt(driver, "/", "Who is on the road");
-      await until(() => isVisible(driver, ".card.lit"));
+      await until(() => isVisible(driver, ".card"));
     },
   );
 
