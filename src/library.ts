@@ -15,7 +15,6 @@
  * await applyChanges([{ type: "user", id: 42, public: false }], "community.snapshot");
  */
 import "./server/require-runtime.ts";
-import type { DatasetLine, EndLine, IdsLine } from "./domain/dataset.ts";
 import type {
   AchievementEntry,
   CompanySearchResult,
@@ -24,11 +23,10 @@ import type {
 } from "./domain/model.ts";
 import { applyChanges as applyLines } from "./import/apply.ts";
 import { importDataset as importLines } from "./import/import.ts";
-import type { LineSource } from "./import/line-reader.ts";
 import type { ApplyOptions, ImportOptions } from "./import/options.ts";
 import type { WriteReport } from "./import/write-report.ts";
 import { type Changes, createRoadbook as create, type Roadbook } from "./roadbook.ts";
-import type { RoadbookOptions } from "./settings/library-options.ts";
+import type { Dataset, RoadbookOptions } from "./settings/library-options.ts";
 
 export type { ChangeLine, DatasetLine, DeletionLine, EndLine, IdsLine } from "./domain/dataset.ts";
 export type {
@@ -59,19 +57,12 @@ export type { LimiterStatus } from "./limit/limiter.ts";
 export type { Changes, Listening, ListenOptions, Roadbook } from "./roadbook.ts";
 export { fold } from "./search/fold.ts";
 export type { NodeListener } from "./server/node-listener.ts";
-export type { RoadbookOptions } from "./settings/library-options.ts";
+export type { Dataset, RoadbookOptions } from "./settings/library-options.ts";
 export { SnapshotError } from "./snapshot/format/layout.ts";
 export type { Counts, Meta } from "./snapshot/format/meta.ts";
 export { checkSnapshot } from "./snapshot/format/open.ts";
 export { exportDataset } from "./snapshot/format/records.ts";
 export type { Replacement } from "./snapshot/read/reload.ts";
-
-/**
- * The path or bytes of a dataset file (NDJSON, plain or gzip), the path of a snapshot, a CSV file of
- * users or a folder of CSV files, or lines as objects. For `importDataset` on Bun, also the URL of a
- * database.
- */
-export type Dataset = LineSource<DatasetLine | IdsLine | EndLine>;
 
 /**
  * Builds a snapshot file, like the `import` command. Only a dry run can have no `target`, or an

@@ -1,6 +1,6 @@
 /** Roadbook as a library: one object that serves a snapshot, a dataset or the demo. */
 import { readFile } from "node:fs/promises";
-import type { ChangeLine, EndLine, IdsLine } from "./domain/dataset.ts";
+import type { AnyLine } from "./domain/dataset.ts";
 import { InvalidValue } from "./domain/invalid-value.ts";
 import { lazyAsync } from "./domain/lazy.ts";
 import { reasonOf } from "./files/errors.ts";
@@ -51,7 +51,7 @@ export interface Listening {
 }
 
 /** The path or bytes of a change file (NDJSON, plain or gzip), or lines as objects. */
-export type Changes = LineSource<ChangeLine | IdsLine | EndLine>;
+export type Changes = LineSource<AnyLine>;
 
 export interface Roadbook extends AsyncDisposable {
   /**

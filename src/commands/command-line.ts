@@ -16,7 +16,6 @@ import {
 import { parseBoolean } from "../settings/value-types.ts";
 import type { Command, Commands, LoadedCommand } from "./command.ts";
 
-/** The file of a command is loaded only if it is needed, so that `--version` and `health` start fast. */
 const commands: Commands = {
   serve: {
     summary: "start the server (the default command)",

@@ -12,7 +12,7 @@ export interface Command<Given extends Settings = Settings> {
   run(values: Values<Given>, commands: Commands): Promise<void>;
 }
 
-/** All commands by their names. Only those that are needed are loaded. */
+/** All commands by their names. */
 export type Commands = Record<string, { summary: string; load(): Promise<Command> }>;
 
 export type LoadedCommand = Command & { summary: string };

@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Logger } from "pino";
 import { paragraph } from "../domain/text.ts";
-import { MAX_DURATION_DAYS } from "../domain/time.ts";
+import { formatDuration, MAX_DURATION_DAYS } from "../domain/time.ts";
 import { version } from "../domain/version.ts";
 import { reasonOf } from "../files/errors.ts";
 import { makeTemporaryFolder, removeLeftovers } from "../files/lock.ts";
@@ -32,8 +32,6 @@ import { DOCS_PATH } from "../web/page.ts";
 import { type Commands, command } from "./command.ts";
 import type { ImportedData } from "./serve-data.ts";
 import { endOnSignal, nextSignal, STOPPING, writeStdout } from "./terminal.ts";
-
-const HOUR_MS = 3_600_000;
 
 export const serveCommand = command({
   settings: serveSettings,
@@ -180,7 +178,7 @@ async function serve(values: ServeValues, log: Log): Promise<void> {
   await Promise.race([listener.drain(), nextSignal(), sleep(values.shutdownTimeout)]);
 }
 
-/** Undefined without TLS. Some modules are imported only if needed, because they slow down the start. */
+/** Undefined without TLS. */
 async function openTls({ tlsCert: cert, tlsKey: key }: ServeValues, log: Logger) {
   if (cert === undefined || key === undefined) return undefined;
   const { openCertificate } = await import("../server/certificate.ts");
@@ -308,18 +306,17 @@ function announce(
   log.info({ version, snapshot: name, builtAt, counts, url, adminUrl }, "ready");
   if (!log.isLevelEnabled("info")) return;
 
-  const window = searchWindow === HOUR_MS ? "an hour" : `in ${searchWindow / 1000} s`;
   const profilePath = endpoints.getPublicUser.path.replace(":userId", String(featured[0] ?? 1));
   const tips = [`API    ${url}${profilePath}`, `docs   ${url}${DOCS_PATH}`];
   if (!values.noPage) tips.unshift(`page   ${url}/`);
   if (adminUrl !== undefined) tips.push(`admin  ${adminUrl}${METRICS_PATH}`);
-  if (searchLimit > 0) tips.push(`${searchLimit} searches ${window}; --search-limit 0 lifts it`);
+  const limit = `${searchLimit} searches in ${formatDuration(searchWindow)} per client`;
+  if (searchLimit > 0) tips.push(`${limit}; --search-limit 0 lifts this`);
   log.writeToTerminal(tips.map((tip) => `  ${tip}\n`).join(""));
 }
 
 /** By systemd's own program, because neither Bun nor Node.js can write to its socket for datagrams. */
 async function notifySystemd(log: Logger): Promise<void> {
-  // Loaded here, because most servers start without it.
   const { spawn } = process.getBuiltinModule("node:child_process");
   const child = spawn("systemd-notify", ["--ready"], { stdio: "ignore" });
   const problem = await once(child, "exit").then(

@@ -12,7 +12,6 @@ const LOOK_MS = 1000;
 
 /** Returns false if the reader has stopped early, as `head` does. Throws if the disk is full. */
 export function writeStdout(text: string): boolean {
-  // Loaded here, because `health` starts without the file system.
   const { writeSync } = process.getBuiltinModule("node:fs");
   const bytes = Buffer.from(text);
   for (let at = 0; at < bytes.length; ) {

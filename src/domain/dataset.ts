@@ -36,7 +36,10 @@ export type DeletionLine = Static<typeof DeletionLine>;
 
 export type ChangeLine = DatasetLine | DeletionLine;
 
-export function isPublicUser(line: ChangeLine | IdsLine | EndLine): line is PublicUserLine {
+/** A record, a deletion, or a line about the whole file. */
+export type AnyLine = ChangeLine | IdsLine | EndLine;
+
+export function isPublicUser(line: AnyLine): line is PublicUserLine {
   return line.type === "user" && "public" in line && line.public;
 }
 

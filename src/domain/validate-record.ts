@@ -7,6 +7,7 @@ import { TypeCompiler } from "@sinclair/typebox/compiler";
 import type { ValueError } from "@sinclair/typebox/errors";
 import { Check } from "@sinclair/typebox/value";
 import {
+  type AnyLine,
   type ChangeLine,
   type DatasetLine,
   DeletionLine,
@@ -15,7 +16,6 @@ import {
   isPublicUser,
   lineSchemas,
 } from "./dataset.ts";
-import { lazy } from "./lazy.ts";
 import { Id, MAX_ROLES, PublicUserLine, UnlockedAchievement } from "./model.ts";
 import {
   type Finding,
@@ -32,20 +32,14 @@ interface Shape<Value> {
   Errors(value: unknown): Iterable<ValueError>;
 }
 
-/** Compiles a schema when it is first used, which takes up to a millisecond. */
-const shapeFor = <Schema extends TSchema>(schema: Schema) =>
-  lazy(() => TypeCompiler.Compile(schema));
+const shapes = new Map<TSchema, Shape<unknown>>();
 
-const shapes = {
-  role: shapeFor(lineSchemas.role),
-  achievement: shapeFor(lineSchemas.achievement),
-  company: shapeFor(lineSchemas.company),
-  publicUser: shapeFor(lineSchemas.publicUser),
-  privateUser: shapeFor(lineSchemas.privateUser),
-  ids: shapeFor(lineSchemas.ids),
-  end: shapeFor(lineSchemas.end),
-  deletion: shapeFor(DeletionLine),
-};
+/** Compiles a schema when it is first used, which takes up to a millisecond. */
+function shapeFor<Schema extends TSchema>(schema: Schema): Shape<Static<Schema>> {
+  const shape = shapes.get(schema) ?? TypeCompiler.Compile(schema);
+  shapes.set(schema, shape);
+  return shape;
+}
 
 export class InvalidRecord {
   readonly errors: Finding[];
@@ -92,16 +86,16 @@ export function validateRecord(record: RawRecord): DatasetLine | InvalidRecord {
 
 export function validateChange(record: RawRecord): ChangeLine | InvalidRecord {
   const isDeletion = "deleted" in record && recordTypes.some((type) => type === record.type);
-  return validate<ChangeLine>(record, isDeletion ? shapes.deletion() : shapeOf(record));
+  return validate<ChangeLine>(record, isDeletion ? shapeFor(DeletionLine) : shapeOf(record));
 }
 
 /** Validates a line about the whole dataset. Returns undefined for any other line. */
 export function validateMarker(record: RawRecord): IdsLine | EndLine | InvalidRecord | undefined {
-  if (record.type === "ids") return validate(record, shapes.ids());
-  return record.type === "end" ? validate(record, shapes.end()) : undefined;
+  if (record.type === "ids") return validate(record, shapeFor(lineSchemas.ids));
+  return record.type === "end" ? validate(record, shapeFor(lineSchemas.end)) : undefined;
 }
 
-function validate<Valid extends ChangeLine | IdsLine | EndLine>(
+function validate<Valid extends AnyLine>(
   value: RawRecord,
   shape: Shape<Valid> | InvalidRecord,
 ): Valid | InvalidRecord {
@@ -116,12 +110,15 @@ function validate<Valid extends ChangeLine | IdsLine | EndLine>(
 /** Returns the shape required by a record's `type` and `public`, unless those are invalid. */
 function shapeOf(record: RawRecord): Shape<DatasetLine> | InvalidRecord {
   const { type, public: isPublic } = record;
-  if (type === "role" || type === "achievement" || type === "company") return shapes[type]();
+  if (type === "role" || type === "achievement" || type === "company") {
+    return shapeFor(lineSchemas[type]);
+  }
   if (type !== "user") {
     const error = mustBe("type", '"role", "achievement", "company", "user" or "end"', type);
     return new InvalidRecord([error], record);
   }
-  if (typeof isPublic === "boolean") return isPublic ? shapes.publicUser() : shapes.privateUser();
+  if (isPublic === true) return shapeFor(lineSchemas.publicUser);
+  if (isPublic === false) return shapeFor(lineSchemas.privateUser);
   const isMissing = isPublic === undefined;
   const error = isMissing
     ? { field: "public", reason: "is missing" }
@@ -129,7 +126,7 @@ function shapeOf(record: RawRecord): Shape<DatasetLine> | InvalidRecord {
   return new InvalidRecord([error], record);
 }
 
-function listDuplicateIds(line: ChangeLine | IdsLine | EndLine): Finding[] {
+function listDuplicateIds(line: AnyLine): Finding[] {
   if (!isPublicUser(line)) return [];
   const { roles = [], achievements = [] } = line;
   const unlocked = achievements.map(({ id }) => id);

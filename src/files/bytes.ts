@@ -102,8 +102,7 @@ interface Hash {
 }
 
 // On Bun, its own functions compute hashes, because `node:crypto` and `node:zlib` load Node's streams,
-// which would slow down the start. For the same reason, `node:net` and `node:tty` are
-// loaded when they are needed, if at all.
+// which would slow down the start.
 const isBun = process.versions.bun !== undefined;
 const node = isBun ? undefined : process.getBuiltinModule("node:crypto");
 

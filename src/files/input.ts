@@ -83,7 +83,6 @@ async function peek(input: AsyncIterable<Uint8Array>) {
 
 /** Decompresses one or more members (RFC 1952). */
 async function* gunzip(input: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
-  // Loaded here, because most commands read nothing that is compressed.
   const { pipeline } = await import("node:stream");
   const { createGunzip } = await import("node:zlib");
   const decoder = createGunzip({ chunkSize: CHUNK_BYTES });

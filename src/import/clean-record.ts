@@ -48,7 +48,6 @@ interface OddText {
 
 /** Times after `nowMs` are odd, unless that is so only in some time zones. */
 export async function createCleaner(nowMs: number, { avatarBase, decodeHtml }: ImportOptions) {
-  // Loaded here, because it takes milliseconds, and `hide` loads this file but cleans nothing.
   const { decodeHTMLStrict } = await import("entities/decode");
   const odd: OddCounts = {
     cleaned: noneYet(),

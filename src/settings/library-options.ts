@@ -8,9 +8,14 @@ import { sharedSettings } from "./serve-flags.ts";
 import { defaultOf, type GivenOf, parseNamed, type Setting, type Values } from "./setting.ts";
 import * as types from "./value-types.ts";
 
-type Lines = LineSource<DatasetLine | IdsLine | EndLine>;
+/**
+ * The path or bytes of a dataset file (NDJSON, plain or gzip), the path of a snapshot, a CSV file of
+ * users or a folder of CSV files, or lines as objects. For `importDataset` on Bun, also the URL of a
+ * database.
+ */
+export type Dataset = LineSource<DatasetLine | IdsLine | EndLine>;
 
-const lines: types.ValueType<Lines, Lines> = {
+const dataset: types.ValueType<Dataset, Dataset> = {
   takes: ["string", "object"],
   parse: (path) => path,
 };
@@ -27,7 +32,7 @@ function hook<Given>(help: string) {
 export const libraryOptions = {
   snapshot: { type: types.pathOrBytes, help: "the path or bytes of a snapshot" },
   dataset: {
-    type: lines,
+    type: dataset,
     help: paragraph(
       "the path or bytes of a dataset (NDJSON, plain or gzip), a CSV file of users, a folder of CSV",
       "files, or lines as objects",

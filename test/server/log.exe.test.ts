@@ -198,7 +198,7 @@ test("in a terminal, the log is readable, and says once what to try", async () =
     expect.stringMatching("  API    http://127.0.0.1:PORT/users/public/"),
     "  docs   http://127.0.0.1:PORT/docs",
     "  admin  http://127.0.0.1:PORT/metrics",
-    "  30 searches an hour; --search-limit 0 lifts it",
+    "  30 searches in 1h per client; --search-limit 0 lifts this",
     expect.stringMatching(
       /^TIME request {2}requestId=\S+ method=GET route=\/users\/public\/:userId /,
     ),

@@ -20,7 +20,6 @@ export function parseWebLocation(text: string): RemoteLocation | undefined {
 
   const headers: Record<string, string> = {};
   if (url.username || url.password) {
-    // Loaded here, because most URLs have no password.
     const { unescape: percentDecode } = process.getBuiltinModule("node:querystring");
     const pair = percentDecode(`${url.username}:${url.password}`);
     headers.authorization = `Basic ${Buffer.from(pair).toString("base64")}`;
