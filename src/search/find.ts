@@ -40,8 +40,7 @@ interface SimilarName {
 export class NameSearch {
   readonly #ids: Statement<{ id: number }>;
   readonly #containing: Statement<{ id: number; folded: string }>;
-  readonly #loose: Statement<{ id: number; folded: string; name: string }>;
-  readonly #similar: Statement<{ id: number; folded: string }>;
+  readonly #names: Statement<{ id: number; folded: string; name: string }>;
   readonly #sliceStarts: Statement<{ row: string }>;
   readonly #ftsQueries: FtsQueries;
   readonly #rowsOfLengths: (min: number, max: number) => Rows;
@@ -59,9 +58,7 @@ export class NameSearch {
     this.#containing = client.prepare(`SELECT record.id, folded
       FROM ${records} WHERE ${table} MATCH ? AND (instr(folded, ?) OR instr(folded, ?))
         AND ${inRows} ${inOrder}`);
-    this.#loose = client.prepare(`SELECT record.id, folded, name
-      FROM ${records} WHERE ${table} MATCH ? ${inOrder}`);
-    this.#similar = client.prepare(`SELECT record.id, folded
+    this.#names = client.prepare(`SELECT record.id, folded, name
       FROM ${records} WHERE ${table} MATCH ? AND ${inRows} ${inOrder}`);
     this.#sliceStarts = client.prepare(`SELECT CAST(rowid AS TEXT) AS row
       FROM ${table} WHERE ${table} MATCH ? ORDER BY rowid`);
@@ -98,7 +95,7 @@ export class NameSearch {
       if (maxSlips === 0) continue;
       const rows = this.#rowsOfLengths(points.length - maxSlips, points.length + maxSlips);
       for (const ftsQuery of this.#ftsQueries.forSlips(spelling)) {
-        const names = this.#similar.all(ftsQuery, ...rows, left);
+        const names = this.#names.all(ftsQuery, ...rows, left);
         left -= names.length;
         for (const { id, folded } of names) {
           if (compared.has(folded)) continue;
@@ -169,7 +166,8 @@ export class NameSearch {
   /** Adds matches of tier 6. */
   #addLoose(hits: Set<number>, query: LooseQuery): void {
     if (query.compact.length + query.keys.length === 0) return;
-    const found = this.#loose.iterate(this.#ftsQueries.forLoose(query), MAX_LOOSELY_COMPARED);
+    const ftsQuery = this.#ftsQueries.forLoose(query);
+    const found = this.#names.iterate(ftsQuery, ...ALL_ROWS, MAX_LOOSELY_COMPARED);
     for (const { id, ...name } of found) {
       if (!hits.has(id) && matchesLoosely(name, query)) hits.add(id);
       if (areEnough(hits)) return;
