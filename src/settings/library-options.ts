@@ -16,7 +16,7 @@ import * as types from "./value-types.ts";
 export type Dataset = LineSource<DatasetLine | IdsLine | EndLine>;
 
 const dataset: types.ValueType<Dataset, Dataset> = {
-  takes: ["string", "object"],
+  takes: ["string", "bytes", "object"],
   parse: (path) => path,
 };
 
@@ -104,18 +104,23 @@ export function readOptions(options: RoadbookOptions): RoadbookValues {
   return Object.fromEntries(values);
 }
 
-/** Bytes, functions and other objects are used as given. */
+/** Only texts, numbers and booleans are parsed. */
 export function readOption(name: string, { type, list }: Option, given: unknown): unknown {
   const { takes = ["string"] } = type;
   const read = (value: unknown) => {
-    const got = value === null ? "null" : typeof value;
+    const got = typeNameOf(value);
     if (!takes.includes(got)) {
       throw new TypeError(`${name} must be of type ${takes.join(" or ")}, got ${got}`);
     }
-    const isGiven = got === "object" || got === "function";
+    const isGiven = typeof value === "object" || typeof value === "function";
     return isGiven ? value : parseNamed(name, type, value);
   };
   if (!list) return read(given);
   if (Array.isArray(given)) return given.map(read);
   throw new TypeError(`${name} must be of type array, got ${typeof given}`);
+}
+
+function typeNameOf(value: unknown): string {
+  if (value === null) return "null";
+  return value instanceof Uint8Array ? "bytes" : typeof value;
 }

@@ -15,7 +15,7 @@ export interface ValueType<Inside, Given = string> {
   value?: string;
   /** Whether the flag takes no value: it sets true, and without it, the setting is false. */
   isSwitch?: true;
-  /** What `typeof` says about a value that the library takes. By default, it takes only strings. */
+  /** The types that the library takes, by `typeof`, or bytes. By default, it takes only strings. */
   takes?: readonly string[];
   /** Only a type, which `takes` names. */
   given?: Given;
@@ -191,7 +191,7 @@ export const colour = valueType("COLOUR", "a colour such as #0a7d4f", (text) => 
 /** A file to read, which the library also takes as bytes. */
 export const pathOrBytes: ValueType<string | Uint8Array, string | Uint8Array> = {
   value: "FILE",
-  takes: ["string", "object"],
+  takes: ["string", "bytes"],
   parse: (path) => path,
 };
 
