@@ -95,7 +95,7 @@ function statOfStderr(): Stats | undefined {
   }
 }
 
-/** Avoids `node:tty` except on Windows, because loading it slows down the start; see files/bytes.ts. */
+/** Avoids `node:tty` except on Windows, because loading it slows down the start. */
 function isTerminalAt(stats: Stats | undefined): boolean {
   if (process.platform === "win32") return process.getBuiltinModule("node:tty").isatty(STDERR);
   return stats?.isCharacterDevice() === true && stats.rdev !== statSync(devNull).rdev;
