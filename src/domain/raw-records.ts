@@ -4,7 +4,7 @@ export const recordTypes = ["role", "achievement", "company", "user"] as const;
 export type RecordType = (typeof recordTypes)[number];
 
 /** Identifies a record: ids repeat across types. */
-export interface RecordKey {
+export interface RecordId {
   type: RecordType;
   id: number;
 }

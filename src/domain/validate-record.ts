@@ -21,7 +21,7 @@ import {
   type Finding,
   mayBePrivate,
   type RawRecord,
-  type RecordKey,
+  type RecordId,
   recordTypes,
 } from "./raw-records.ts";
 import { listErrors, mustBe } from "./validation-errors.ts";
@@ -52,7 +52,7 @@ export class InvalidRecord {
   }
 
   /** Undefined unless the record has a valid `type` and `id`. */
-  get recordKey(): RecordKey | undefined {
+  get recordId(): RecordId | undefined {
     const { type, id } = this.value;
     const known = recordTypes.find((name) => name === type);
     return known && Check(Id, id) ? { type: known, id } : undefined;

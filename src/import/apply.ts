@@ -9,7 +9,7 @@ import type { ChangeLine } from "../domain/dataset.ts";
 import type {
   Finding,
   Position,
-  RecordKey,
+  RecordId,
   RecordType,
   ReportError,
 } from "../domain/raw-records.ts";
@@ -87,7 +87,7 @@ async function change(
 }
 
 /** A record that a line changes or deletes, and where that line is. */
-interface Change extends RecordKey {
+interface Change extends RecordId {
   at: Position;
 }
 

@@ -14,7 +14,7 @@ import { statSync } from "node:fs";
 import { sqlite } from "#sqlite";
 import {
   type RawRecord,
-  type RecordKey,
+  type RecordId,
   type RecordType,
   recordTypes,
 } from "../domain/raw-records.ts";
@@ -68,7 +68,7 @@ export async function openIds(
     /** Replaces the keys in a record of the source by numbers. */
     translate: (record: RawRecord): void => translator?.translate(record),
     /** Returns the id of a record as its source has it, for messages. */
-    inSource: (record: RecordKey): string | number => translator?.findKey(record) ?? record.id,
+    inSource: (record: RecordId): string | number => translator?.findKey(record) ?? record.id,
     /**
      * Commits the map, with a mark for its new keys. Returns the mark for the metadata of the snapshot,
      * which is therefore replaced later, so that no id that was served is lost.
@@ -220,7 +220,7 @@ function createMap(path: string, client: Sqlite, isNew: boolean) {
       const key = toKey(value);
       return key === undefined ? undefined : namingMap(() => tables[type].find.get(key)?.id);
     },
-    findKey: ({ type, id }: RecordKey) => namingMap(() => tables[type].findKey.get(id)?.key),
+    findKey: ({ type, id }: RecordId) => namingMap(() => tables[type].findKey.get(id)?.key),
 
     /** Replaces the keys in a record. Other values remain, and validation rejects them. */
     translate(record: RawRecord): void {

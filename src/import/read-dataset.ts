@@ -8,7 +8,7 @@ import type {
   PlacedFinding,
   Position,
   RecordError,
-  RecordKey,
+  RecordId,
 } from "../domain/raw-records.ts";
 import type { RecordItem, RecordReader, UnknownColumn } from "../domain/record-reader.ts";
 import { createRoundedIds } from "../domain/source-ids.ts";
@@ -47,7 +47,7 @@ interface ReadingOptions extends ImportOptions {
 }
 
 /** Rejects with a {@link DatasetError} if any error was not skipped. Times after `nowMs` are odd. */
-export async function readDataset<Parsed extends RecordKey>(
+export async function readDataset<Parsed extends RecordId>(
   reader: RecordReader,
   handler: RecordHandler<Parsed>,
   ids: Ids,
@@ -77,7 +77,7 @@ export async function readDataset<Parsed extends RecordKey>(
 
   /** Reports the errors in a record, and skips the record if possible. */
   const reject = (parsed: Parsed | InvalidRecord, found: readonly Finding[], at: Position) => {
-    const record = parsed instanceof InvalidRecord ? parsed.recordKey : parsed;
+    const record = parsed instanceof InvalidRecord ? parsed.recordId : parsed;
     const { type, id } = record ?? {};
     const outcome = record && handler.skip?.(record, parsed, at);
     const { consequence, madePrivate: isHidden } = outcome ?? {};

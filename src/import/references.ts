@@ -4,7 +4,7 @@
  */
 import { type SQL, sql } from "drizzle-orm";
 import { MAX_ACHIEVEMENTS_BYTES } from "../domain/model.ts";
-import type { Position, RecordKey, ReportError } from "../domain/raw-records.ts";
+import type { Position, RecordId, ReportError } from "../domain/raw-records.ts";
 import { mustExist } from "../domain/validation-errors.ts";
 import { encodeUnlocks } from "../snapshot/format/records.ts";
 import { achievement, type Unlock, user } from "../snapshot/format/schema.ts";
@@ -36,7 +36,7 @@ export function judgePending({ $client }: Database, ids: Ids, report: ReportErro
 }
 
 /** A reference to a record that does not exist. */
-interface Reference extends RecordKey {
+interface Reference extends RecordId {
   field: string;
   user: number;
   /** Where the user stands, or where the record is deleted. */
@@ -67,7 +67,7 @@ function missingOf(users: string): string {
 /** Reports the users who refer to a deleted record. Reads all users, because any of them may. */
 export function judgeDeletions(
   { $client }: Database,
-  deletions: readonly (RecordKey & { at: Position })[],
+  deletions: readonly (RecordId & { at: Position })[],
   ids: Ids,
   report: ReportError,
 ): void {

@@ -11,7 +11,7 @@
  * too many for a response. A table `trimmed` has the ids of these users meanwhile.
  */
 import type { DatasetLine } from "../domain/dataset.ts";
-import type { Position, RecordKey, ReportError } from "../domain/raw-records.ts";
+import type { Position, RecordId, ReportError } from "../domain/raw-records.ts";
 import { InvalidRecord, salvageUser, validateRecord } from "../domain/validate-record.ts";
 import type { Database } from "../sqlite/driver.ts";
 import type { Ids } from "./ids.ts";
@@ -23,7 +23,7 @@ export function createSkippingHandler(db: Database, ids: Ids) {
   const { $client } = db;
 
   function skip(
-    { type, id }: RecordKey,
+    { type, id }: RecordId,
     invalid: DatasetLine | InvalidRecord,
     at: Position,
   ): Skipped {

@@ -6,13 +6,7 @@ import { eq, getTableColumns, getTableName, sql } from "drizzle-orm";
 import type { SQLiteTable } from "drizzle-orm/sqlite-core";
 import type { DatasetLine } from "../domain/dataset.ts";
 import type { PublicUserLine } from "../domain/model.ts";
-import type {
-  Finding,
-  Position,
-  RawRecord,
-  RecordKey,
-  ReportError,
-} from "../domain/raw-records.ts";
+import type { Finding, Position, RawRecord, RecordId, ReportError } from "../domain/raw-records.ts";
 import { groupDigits } from "../domain/text.ts";
 import { parseTime } from "../domain/time.ts";
 import { type InvalidRecord, validateRecord } from "../domain/validate-record.ts";
@@ -47,7 +41,7 @@ export interface RecordHandler<Parsed> {
    * Leaves out the invalid part of a record that is invalid or was refused by `add`. Without this
    * method, every error is final.
    */
-  skip?(record: RecordKey, invalid: Parsed | InvalidRecord, at: Position): Skipped;
+  skip?(record: RecordId, invalid: Parsed | InvalidRecord, at: Position): Skipped;
   /** Completes the rows, and reports the errors that can be detected only after the last record. */
   complete(report: ReportError): void;
 }
@@ -117,7 +111,7 @@ export function createRows(db: Database, ids: Ids) {
   }
 
   /** Returns whether there was such a record. */
-  function remove({ type, id }: RecordKey): boolean {
+  function remove({ type, id }: RecordId): boolean {
     if (type === "achievement") totals.maxUnlocks = Number.POSITIVE_INFINITY;
     if (type !== "user") return removals[type].all({ id }).length > 0;
     return removePublic(id) || removals.privateUser.all({ id }).length > 0;
@@ -211,7 +205,7 @@ function prepareDeletions(db: Database) {
 }
 
 /** The error for a record whose id another record of its type has. */
-export function duplicateId(record: RecordKey, ids: Ids): Finding {
+export function duplicateId(record: RecordId, ids: Ids): Finding {
   const reason = `duplicate ${record.type} id ${ids.inSource(record)}`;
   return { field: "id", reason, group: "duplicate id", hasId: true };
 }

@@ -4,7 +4,7 @@ import { readFileSync, statSync, writeFileSync } from "node:fs";
 import fc from "fast-check";
 import { runCommandLine } from "../../src/commands/command-line.ts";
 import { seedDataset } from "../../src/community/community.ts";
-import type { RecordKey } from "../../src/domain/raw-records.ts";
+import type { RecordId } from "../../src/domain/raw-records.ts";
 import { applyChanges } from "../../src/import/apply.ts";
 import { checkSnapshot } from "../../src/snapshot/format/open.ts";
 import { openSnapshot } from "../../src/snapshot/read/reload.ts";
@@ -203,7 +203,7 @@ test("apply reports what has changed, and what it did not find", async () => {
     changed: { names: 1, avatars: 0, companies: 1, roles: 0 },
     lost: { avatars: 0, companies: 1, roles: 0 },
   });
-  expect(notFound).toEqual(["user", "company"].map((type) => ({ type, id: 99 }) as RecordKey));
+  expect(notFound).toEqual(["user", "company"].map((type) => ({ type, id: 99 }) as RecordId));
 });
 
 test("apply reports five errors of each kind, or more with --max-errors", async () => {
