@@ -48,9 +48,10 @@ function requestOf(incoming: IncomingMessage, signal: AbortSignal): Request {
   // Anything else in the header, such as a slash, would become a part of the path.
   const authority = HOST.test(host) ? host : "localhost";
   const origin = `http${"encrypted" in socket ? "s" : ""}://${authority}`;
-  // Exactly as it was sent, because the constructor would resolve `..` in the path.
   const sent = url.startsWith("/") ? origin + url : url;
-  return Object.defineProperty(request, "url", { value: sent });
+  // As on Bun, `..` in the path is resolved. What is no URL stays, such as the `*` of OPTIONS.
+  const resolved = URL.parse(sent)?.href ?? sent;
+  return Object.defineProperty(request, "url", { value: resolved });
 }
 
 /**
