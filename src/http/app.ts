@@ -41,6 +41,7 @@ export type App = ReturnType<ReturnType<typeof createApp>["mountable"]>;
 
 export function createApp(options: AppOptions) {
   const { limiter, basePath, closed } = options;
+  const unavailable = fail("unavailable");
   const contexts = createContexts(options);
   const respond = createRespond(options, contexts);
   const service: Service = {
@@ -90,13 +91,11 @@ export function createApp(options: AppOptions) {
   }
 
   function refuseIfClosed() {
-    // A constant, because the executable has no spaces between `return` and a call further on.
-    const refusal = closed.aborted ? fail("unavailable") : undefined;
-    return refusal;
+    return closed.aborted ? unavailable : undefined;
   }
 
   function explain({ code, error, request }: Parameters<ErrorHandler>[0]) {
-    if (closed.aborted) return fail("unavailable");
+    if (closed.aborted) return unavailable;
     // Also for a file that does not exist.
     if (code === "NOT_FOUND") return notFound(request);
     // The `error` of a schema is the error code.
