@@ -6,8 +6,7 @@
 /**
  * The endpoints by operation id: their paths, the target under which faults reach them, their tag in
  * the OpenAPI document, which also decides their errors and headers, and who may store what they
- * return. Only server/turns.ts repeats a part of a path. Searches count against the limit. A service
- * route has no prefix.
+ * return. Searches count against the limit. A service route has no prefix.
  */
 export const endpoints = {
   searchCompanies: {
@@ -46,11 +45,12 @@ export function endpointOf(route = ""): Endpoint | undefined {
 
 /**
  * Matches the URL of a request to the API, with or without the base path, but not that of an unknown
- * path, which may get a page.
+ * path, which may get a page. Endpoints of the tag `except` are left out.
  */
-export function apiUrlPattern(basePath: string): RegExp {
+export function apiUrlPattern(basePath: string, except?: Endpoint["tag"]): RegExp {
   const base = basePath.replace(/[^\w/]/g, "\\$&");
-  const paths = all.map(({ path, tag }) => {
+  const covered = all.filter(({ tag }) => tag !== except);
+  const paths = covered.map(({ path, tag }) => {
     const prefix = tag === "Service" ? "" : `(?:${API_PREFIX})?`;
     return prefix + path.replace(/:\w+/, "[^/%?]+");
   });

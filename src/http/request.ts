@@ -19,6 +19,8 @@ export interface RequestHandler {
   clientOf(request: Request, from: unknown): Client;
   /** Matches the URLs of the API. */
   apiUrl: RegExp;
+  /** Matches the same, but for searches. */
+  lookupUrl: RegExp;
 }
 
 interface Routed {
@@ -48,6 +50,7 @@ export function createRequestHandler({ app, contexts, respond, basePath }: Route
     respondBusy: (request, from) => respond({ request: start(request, from), responseValue: busy }),
     clientOf: (request, from) => contexts.clientOf({ request, peer: peerOf(request, from) }),
     apiUrl: apiUrlPattern(basePath),
+    lookupUrl: apiUrlPattern(basePath, "Search"),
   };
 }
 

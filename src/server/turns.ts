@@ -25,8 +25,6 @@ const WAITING_BUDGET_MS = BUDGET_MS / 2;
 /** Further requests of the same client are refused. */
 const MAX_WAITING = 200;
 
-type TurnHandler = Pick<RequestHandler, "fetch" | "respondBusy" | "clientOf" | "apiUrl">;
-
 interface Waiting extends Pick<Client, "key" | "network"> {
   request: Request;
   /** Makes the response, or refuses. */
@@ -36,13 +34,14 @@ interface Waiting extends Pick<Client, "key" | "network"> {
 }
 
 /** Returns a handler that calls `handler.fetch`, at once or in a later tick. */
-export function takeTurns(handler: TurnHandler): FetchHandler {
+export function takeTurns(handler: RequestHandler): FetchHandler {
   let tick = new Tick();
   /**
-   * The requests that arrived in the last ticks. They are held back until their sockets have been
-   * read again, which shows who has left: after two ticks, each socket has been read once more.
+   * The requests that arrived in this tick and in the one before. They are held back until their sockets
+   * have been read again, which shows who has left: after two ticks, each has been read once more.
    */
-  const arrivals: Waiting[][] = [[], []];
+  let arrivals: Waiting[] = [];
+  let earlier: Waiting[] = [];
   const queues = new Queues();
   /** How many requests of each client wait for a turn or for their response. */
   const pending = new Map<string, number>();
@@ -51,9 +50,8 @@ export function takeTurns(handler: TurnHandler): FetchHandler {
   function takeTurn(request: Request, from: unknown): Response | Promise<Response> {
     // A page may cost more than a tick, so it waits until it is known that its client has stayed.
     // Profiles need not wait for more than one search.
-    const isDear = isServing && request.url.includes("/search/");
-    if (isInTime() && !isDear && handler.apiUrl.test(request.url))
-      return handler.fetch(request, from);
+    const quickUrl = isServing ? handler.lookupUrl : handler.apiUrl;
+    if (isInTime() && quickUrl.test(request.url)) return handler.fetch(request, from);
 
     const { key, network } = handler.clientOf(request, from);
     const isRefused = countOf(key) >= MAX_WAITING;
@@ -68,7 +66,7 @@ export function takeTurns(handler: TurnHandler): FetchHandler {
       ...settle,
     };
     pending.set(waiting.key, countOf(waiting.key) + 1);
-    arrivals.at(-1)?.push(waiting);
+    arrivals.push(waiting);
     if (!isServing) void serveAll();
     return promise;
   }
@@ -86,11 +84,12 @@ export function takeTurns(handler: TurnHandler): FetchHandler {
   async function serveAll(): Promise<void> {
     isServing = true;
     if (tick.isOver) tick = new Tick();
-    while (arrivals.some(({ length }) => length > 0) || !queues.isEmpty()) {
+    while (arrivals.length + earlier.length > 0 || !queues.isEmpty()) {
       await tick.end;
       tick = new Tick();
-      arrivals.push([]);
-      for (const waiting of arrivals.shift() ?? []) queues.add(waiting);
+      for (const waiting of earlier) queues.add(waiting);
+      earlier = arrivals;
+      arrivals = [];
       await serveTick(tick);
     }
     isServing = false;

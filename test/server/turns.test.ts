@@ -5,6 +5,7 @@ import { apiUrlPattern } from "../../src/http/endpoints.ts";
 import { takeTurns } from "../../src/server/turns.ts";
 
 const apiUrl = apiUrlPattern("/r.b");
+const lookupUrl = apiUrlPattern("/r.b", "Search");
 
 interface Sent {
   origin?: string;
@@ -28,7 +29,7 @@ function open({ path = "/", handle = (_: string): unknown => undefined }) {
     const key = String(from);
     return { key, network: key.slice(0, 1), isLimited: true };
   };
-  const respond = takeTurns({ fetch, respondBusy, clientOf, apiUrl });
+  const respond = takeTurns({ fetch, respondBusy, clientOf, apiUrl, lookupUrl });
   const send = async (client: string, name: string, { origin, signal }: Sent = {}) => {
     const url = `${origin ?? "http://roadbook.test"}${path}${name}`;
     return (await respond(new Request(url, { signal: signal ?? null }), client)).text();
