@@ -25,11 +25,15 @@ export function readStart(snapshot: Snapshot, { featured, kiosk }: Site, after: 
     return { kind: "start", drivers, needsScriptHint, after: 0, next: undefined };
   }
 
-  // One more shows whether there is another page.
   const ids = users.listIds(after, DRIVERS_PER_PAGE + 1);
-  const drivers = findUsers(snapshot, ids.slice(0, DRIVERS_PER_PAGE));
-  const next = ids.length > drivers.length ? drivers.at(-1)?.id : undefined;
-  return { kind: "start", drivers, needsScriptHint, after, next };
+  return { kind: "start", ...pageOf(findUsers(snapshot, ids)), needsScriptHint, after };
+}
+
+/** One more driver than a page shows means that there is another page. */
+function pageOf<Driver extends { id: number }>(found: Driver[]) {
+  const drivers = found.slice(0, DRIVERS_PER_PAGE);
+  const next = found.length > DRIVERS_PER_PAGE ? drivers.at(-1)?.id : undefined;
+  return { drivers, next };
 }
 
 /** Leaves out users who have become private. */
@@ -80,12 +84,8 @@ export function readCompany(
   const company = id === undefined ? undefined : companies.find(id);
   if (!company) return { kind: "problem", problem: "route_not_found" };
 
-  // One more shows whether there is another page.
   const found = companies.listUsers(company.id, after, DRIVERS_PER_PAGE + 1);
-  const drivers = found.slice(0, DRIVERS_PER_PAGE);
-  const next = found.length > drivers.length ? drivers.at(-1)?.id : undefined;
-
   const counted = companies.countUsers(company.id, MAX_COUNTED);
   const publicMembers = counted < MAX_COUNTED ? counted : undefined;
-  return { kind: "company", company, drivers, publicMembers, after, next };
+  return { kind: "company", company, ...pageOf(found), publicMembers, after };
 }

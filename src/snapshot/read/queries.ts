@@ -153,7 +153,7 @@ export function searchQueries(db: Database) {
   const userNames = lazy(() => new NameSearch(db.$client, "user"));
   const statements = lazy(() => prepareForSearch(db));
   return {
-    /** Pass this and `listUsers` to `search` of `reload.ts`. */
+    /** Pass this and `listUsers` to `readWithPauses` of reload.ts. */
     *listCompanies(query: string): Generator<void, CompanySearchResult[]> {
       return statements().companies.all(JSON.stringify(yield* companyNames().find(query)));
     },
