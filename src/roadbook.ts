@@ -156,7 +156,7 @@ export async function openRoadbook(
   values: RoadbookValues,
   { snapshot, upstream, limiter, onSharedBudget, isHttpsOnly = false }: Opened,
 ) {
-  const { publicUrl, cacheMaxAge, defaultPeer, onResponse } = values;
+  const { publicUrl } = values;
   const site = values.page ? await openSite(values) : undefined;
   const reloadable = await openReloadable(snapshot, values.cacheDir);
   const listening: Pick<Listening, "close">[] = [];
@@ -172,10 +172,9 @@ export async function openRoadbook(
   const refused = (): string | undefined => reloadable.refused()?.reason ?? upstream?.refused();
 
   const { mountable, handler } = createApp({
-    publicUrl,
+    ...values,
     isHttpsOnly,
     basePath: values.basePath ?? (publicUrl ? new URL(publicUrl).pathname.replace(/\/$/, "") : ""),
-    cacheMaxAge,
     compress: values.compress ?? true,
     site,
     reloadable,
@@ -183,12 +182,10 @@ export async function openRoadbook(
     refused,
     closed,
     clients: clientsOf(values),
-    defaultPeer,
     limiter,
     unixClock,
     faultHooks: injector ? [injector.inject] : [],
     onSharedBudget,
-    onResponse,
     onBug: createReporter(values),
   });
 
@@ -265,21 +262,11 @@ function createReporter({ onBug = (error: unknown) => console.error(error) }: Ro
 }
 
 async function openSite(values: RoadbookValues): Promise<Site> {
-  const { title, accent, logo, featured, language, links, driverLink, companyLink, icons } = values;
-  const { kiosk, kioskIdle, allowIndexing } = values;
+  const { logo, featured } = values;
   return {
-    title,
-    accent,
+    ...values,
     logo: logo === undefined ? undefined : await readLogo(logo),
     featured: readFeatured(featured),
-    language,
-    kiosk,
-    kioskIdle,
-    allowIndexing,
-    links,
-    driverLink,
-    companyLink,
-    icons,
     assets: await pageAssets(),
   };
 }
