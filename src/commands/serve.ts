@@ -217,7 +217,7 @@ function portOf(values: ServeValues): PortOptions {
 
 /** The URLs of a snapshot and of a store may have passwords, so only their clients get them. */
 function optionsOf(
-  { snapshot, rateLimitStore, ...values }: ServeValues,
+  { file, snapshot, rateLimitStore, ...values }: ServeValues,
   metrics: Metrics | undefined,
   log: Logger,
 ) {
