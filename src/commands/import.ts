@@ -85,7 +85,7 @@ export const importCommand = command({
   ],
   async run({ source: given, to, ...options }) {
     const parse = (given: string) => findSource(given, options.queries);
-    const source = parseNamed("SOURCE", { parse, ...types.SECRET }, given);
+    const source = parseNamed("SOURCE", { parse, isSecret: true }, given);
     refuseFlags(source.kind, options);
 
     using writing = startWriting("dataset", to, options);

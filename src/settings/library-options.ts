@@ -15,18 +15,14 @@ import * as types from "./value-types.ts";
  */
 export type Dataset = LineSource<DatasetLine | IdsLine | EndLine>;
 
-const dataset: types.ValueType<Dataset, Dataset> = {
+const dataset = types.valueType<Dataset, Dataset>("", (path) => path, {
   takes: ["string", "bytes", "object"],
-  parse: (path) => path,
-};
+});
 
 /** Declares a function of the program. There is no text of one. */
 function hook<Given>(help: string) {
   const none = () => undefined;
-  return {
-    type: types.valueType<Given, Given>("", "a function", none, { takes: ["function"] }),
-    help,
-  };
+  return { type: types.valueType<Given, Given>("", none, { takes: ["function"] }), help };
 }
 
 export const libraryOptions = {

@@ -14,7 +14,6 @@ import * as types from "./value-types.ts";
 /** The path of a snapshot, or its location on another machine, which may contain a password. */
 const snapshotLocation = types.valueType(
   "FILE",
-  "a file or an https://, http:// or s3://bucket/key URL",
   (text, env) => {
     if (!isUrl(text)) return text;
     if (!/^s3:/i.test(text)) return parseWebLocation(text);
@@ -22,14 +21,12 @@ const snapshotLocation = types.valueType(
     if (env.AWS_ACCESS_KEY_ID && env.AWS_SECRET_ACCESS_KEY) return parseS3Location(text, env);
     throw new InvalidValue("with s3:// needs AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY");
   },
-  types.SECRET,
+  { wanted: "a file or an https://, http:// or s3://bucket/key URL", isSecret: true },
 );
 
-const cidr = types.valueType(
-  "CIDR",
-  "an IP address or CIDR, such as 10.0.0.0/8 or fd00::/8",
-  parseCidr,
-);
+const cidr = types.valueType("CIDR", parseCidr, {
+  wanted: "an IP address or CIDR, such as 10.0.0.0/8 or fd00::/8",
+});
 
 /** The settings that `serve` and the library have in common, under the headings of the help. */
 export const sharedSettings = {
@@ -135,7 +132,7 @@ export const sharedSettings = {
   ...declare("Fault injection, for tests", {
     faults: {
       name: "--fault",
-      type: types.parsedBy("FAULT", parseFault),
+      type: types.valueType("FAULT", parseFault),
       list: ";",
       help: "inject a fault, such as search:status=503,rate=0.1; repeatable",
     },

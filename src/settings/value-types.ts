@@ -12,7 +12,7 @@ export type Environment = Record<string, string | undefined>;
  */
 export interface ValueType<Inside, Given = string> {
   /** The name of the value in the help. Empty for a switch. */
-  value?: string;
+  value: string;
   /** Whether the flag takes no value: it sets true, and without it, the setting is false. */
   isSwitch?: true;
   /** The types that the library takes, by `typeof`, or bytes. By default, it takes only strings. */
@@ -30,24 +30,20 @@ export interface ValueType<Inside, Given = string> {
   parse(text: string, env?: Environment): Inside;
 }
 
-/** A type whose `parse` throws an {@link InvalidValue} if a value can be invalid. */
-export function parsedBy<Inside>(
-  value: string,
-  parse: (text: string) => Inside,
-): ValueType<Inside> {
-  return { value, parse };
+interface Traits extends Partial<Pick<ValueType<unknown>, "takes" | "isSecret" | "choices">> {
+  /** What a value must be, for the error if `parse` returns undefined. */
+  wanted?: string;
 }
 
-/** `parse` returns undefined for an invalid value. The error says that it must be `wanted`. */
+/** `parse` returns undefined for an invalid value, or throws an {@link InvalidValue}. */
 export function valueType<Inside, Given = string>(
   value: string,
-  wanted: string,
   parse: (text: string, env: Environment) => Inside | undefined,
-  more: Partial<Pick<ValueType<Inside>, "takes" | "isSecret" | "choices">> = {},
+  { wanted, ...traits }: Traits = {},
 ): ValueType<Inside, Given> {
   return {
     value,
-    ...more,
+    ...traits,
     parse(text, env = {}) {
       const parsed = parse(text, env);
       if (parsed === undefined) throw new InvalidValue(`must be ${wanted}`);
@@ -56,13 +52,11 @@ export function valueType<Inside, Given = string>(
   };
 }
 
-/** For {@link valueType}: the value may contain a password. */
-export const SECRET = { isSecret: true };
-
-export const text = (value: string) => parsedBy(value, (text) => text);
+export const text = (value: string) => valueType(value, (text) => text);
 
 export const boolean = {
-  ...valueType<boolean, boolean>("", "1 or 0, true or false, yes or no, on or off", parseBoolean, {
+  ...valueType<boolean, boolean>("", parseBoolean, {
+    wanted: "1 or 0, true or false, yes or no, on or off",
     takes: ["boolean"],
   }),
   isSwitch: true as const,
@@ -79,7 +73,10 @@ export function integer(min: number, max: number): ValueType<number, number> {
     const number = /^(?:0|[1-9]\d*)$/.test(text) ? Number(text) : Number.NaN;
     return number >= min && number <= max ? number : undefined;
   };
-  return valueType("N", `a whole number from ${min} to ${max}`, parse, { takes: ["number"] });
+  return valueType("N", parse, {
+    wanted: `a whole number from ${min} to ${max}`,
+    takes: ["number"],
+  });
 }
 
 export const port = integer(0, 65_535);
@@ -87,39 +84,41 @@ export const seed = integer(0, 0xffff_ffff);
 export const id = integer(1, Number.MAX_SAFE_INTEGER);
 
 /** The id of a user, or everybody. */
-export const featured: ValueType<number | "all", number | "all"> = {
-  value: "IDS|all",
-  takes: ["number", "string"],
-  parse: (text) => (text === "all" ? text : id.parse(text)),
-};
+export const featured = valueType<number | "all", number | "all">(
+  "IDS|all",
+  (text) => (text === "all" ? text : id.parse(text)),
+  { takes: ["number", "string"] },
+);
 
 export function oneOf<const Choice extends string>(
   value: string,
   choices: readonly Choice[],
 ): ValueType<Choice, Choice> {
   const parse = (text: string) => choices.find((choice) => choice === text);
-  return valueType(value, `one of ${choices.join(", ")}`, parse, { choices });
+  return valueType(value, parse, { wanted: `one of ${choices.join(", ")}`, choices });
 }
 
 /** A duration in milliseconds. */
-export const time = valueType(
-  "TIME",
-  `a duration from 1ms to ${MAX_DURATION_DAYS}d, such as 1h, 30m or 500ms`,
-  parseDurationOrSeconds,
-);
+export const time = valueType("TIME", parseDurationOrSeconds, {
+  wanted: `a duration from 1ms to ${MAX_DURATION_DAYS}d, such as 1h, 30m or 500ms`,
+});
 
 /** A duration in milliseconds, which may be 0. */
 export const timeOrZero = valueType(
   "TIME",
-  `0 or a duration up to ${MAX_DURATION_DAYS}d, such as 5m`,
   (text) => (text === "0" ? 0 : parseDurationOrSeconds(text)),
+  { wanted: `0 or a duration up to ${MAX_DURATION_DAYS}d, such as 5m` },
 );
 
 /** A duration in milliseconds that Bun's timer for idle connections can have. */
-export const idleTime = valueType("TIME", "a duration from 1s to 255s, such as 75s", (text) => {
-  const ms = parseDurationOrSeconds(text);
-  return ms !== undefined && ms >= 1000 && ms <= 255_000 ? ms : undefined;
-});
+export const idleTime = valueType(
+  "TIME",
+  (text) => {
+    const ms = parseDurationOrSeconds(text);
+    return ms !== undefined && ms >= 1000 && ms <= 255_000 ? ms : undefined;
+  },
+  { wanted: "a duration from 1s to 255s, such as 75s" },
+);
 
 /** For a URL that everybody can read. */
 function parsePublicUrl(text: string): URL | undefined {
@@ -139,77 +138,83 @@ function baseOf(url: URL | undefined, text: string): string | undefined {
 }
 
 /** An absolute URL to which paths can be appended. Drops a trailing slash. May have a password. */
-export const baseUrl = valueType(
-  "URL",
-  "an http or https URL without a query, such as https://example.org",
-  (text) => baseOf(parseWebUrl(text), text),
-  SECRET,
-);
+export const baseUrl = valueType("URL", (text) => baseOf(parseWebUrl(text), text), {
+  wanted: "an http or https URL without a query, such as https://example.org",
+  isSecret: true,
+});
 
 /** Like {@link baseUrl}, but the responses contain it. */
-export const publicBaseUrl = valueType(
-  "URL",
-  "an http or https URL without a query, user name or password, such as https://example.org",
-  (text) => baseOf(parsePublicUrl(text), text),
-  SECRET,
-);
+export const publicBaseUrl = valueType("URL", (text) => baseOf(parsePublicUrl(text), text), {
+  wanted:
+    "an http or https URL without a query, user name or password, such as https://example.org",
+  isSecret: true,
+});
 
 /** An absolute URL that other URLs are resolved against, so a trailing slash matters. */
-export const resolutionBase = valueType(
-  "URL",
-  "an http or https URL without a user name or password, such as https://example.org/",
-  (text) => parsePublicUrl(text)?.href,
-  SECRET,
-);
+export const resolutionBase = valueType("URL", (text) => parsePublicUrl(text)?.href, {
+  wanted: "an http or https URL without a user name or password, such as https://example.org/",
+  isSecret: true,
+});
 
 /** The URL or path of a page about one thing, with `{id}` in place of its id. */
-export const pageLink = valueType("URL", "a URL or path with {id}, such as /users/{id}", (text) =>
-  text.includes("{id}") && isLink(text) ? text : undefined,
+export const pageLink = valueType(
+  "URL",
+  (text) => (text.includes("{id}") && isLink(text) ? text : undefined),
+  { wanted: "a URL or path with {id}, such as /users/{id}" },
 );
 
 export const link = valueType(
   "TEXT=URL",
-  "a label and a URL or path, like Imprint=/imprint",
   (given) => {
     const [, text = "", url = ""] = /^\s*([^=]*[^=\s])\s*=(.+)$/s.exec(given) ?? [];
     return isLink(url) ? { text, url } : undefined;
   },
+  { wanted: "a label and a URL or path, like Imprint=/imprint" },
 );
 
 /** The path where a server is mounted. Drops a trailing slash, so the root becomes empty. */
-export const basePath = valueType("PATH", "a path such as /rb", (text) => {
-  const path = text.replace(/\/+$/, "");
-  return /^(?:\/[\w.~-]*[\w~-])*$/.test(path) ? path : undefined;
-});
+export const basePath = valueType(
+  "PATH",
+  (text) => {
+    const path = text.replace(/\/+$/, "");
+    return /^(?:\/[\w.~-]*[\w~-])*$/.test(path) ? path : undefined;
+  },
+  { wanted: "a path such as /rb" },
+);
 
 /** A colour as `#rrggbb`. Text may omit the `#`, which starts a comment in shells. */
-export const colour = valueType("COLOUR", "a colour such as #0a7d4f", (text) => {
-  const [, digits] = /^#?([0-9a-f]{6})$/i.exec(text) ?? [];
-  return digits && `#${digits.toLowerCase()}`;
-});
+export const colour = valueType(
+  "COLOUR",
+  (text) => {
+    const [, digits] = /^#?([0-9a-f]{6})$/i.exec(text) ?? [];
+    return digits && `#${digits.toLowerCase()}`;
+  },
+  { wanted: "a colour such as #0a7d4f" },
+);
 
 /** A file to read, which the library also takes as bytes. */
-export const pathOrBytes: ValueType<string | Uint8Array, string | Uint8Array> = {
-  value: "FILE",
-  takes: ["string", "bytes"],
-  parse: (path) => path,
-};
+export const pathOrBytes = valueType<string | Uint8Array, string | Uint8Array>(
+  "FILE",
+  (path) => path,
+  { takes: ["string", "bytes"] },
+);
 
 /** The path of a snapshot to write. A URL may contain a password. */
 export const target = valueType(
   "FILE",
-  "a file, not a URL or standard output; write a file and upload it, for example with aws s3 cp",
   (text) => (isUrl(text) || text === STANDARD ? undefined : requireUtf8(text)),
-  SECRET,
+  {
+    wanted:
+      "a file, not a URL or standard output; write a file and upload it, for example with aws s3 cp",
+    isSecret: true,
+  },
 );
 
 /** The path of a dataset to write, or {@link STANDARD} for standard output. */
-export const output = valueType(
-  "OUT",
-  "a file, not a URL; write a file and upload it, for example with aws s3 cp",
-  (text) => (isUrl(text) ? undefined : requireUtf8(text)),
-  SECRET,
-);
+export const output = valueType("OUT", (text) => (isUrl(text) ? undefined : requireUtf8(text)), {
+  wanted: "a file, not a URL; write a file and upload it, for example with aws s3 cp",
+  isSecret: true,
+});
 
 /** JavaScript replaces other bytes in a path, so the file would be written under another name. */
 function requireUtf8(path: string): string {
@@ -220,13 +225,12 @@ function requireUtf8(path: string): string {
 /** The URL of a Redis or Valkey server, which may contain a password. */
 export const storeUrl = valueType(
   "URL",
-  "a redis://, rediss:// or valkey:// URL",
   (text) => {
     requireBun();
     const isStore = /^(?:rediss?|valkey):\/\/[^/?#]+(?:\/\d{0,4})?$/.test(text);
     return isStore && URL.canParse(text) ? text : undefined;
   },
-  SECRET,
+  { wanted: "a redis://, rediss:// or valkey:// URL", isSecret: true },
 );
 
 /** Throws an {@link InvalidValue} under Node.js, where the package cannot support some settings. */
