@@ -1,4 +1,4 @@
-/** Cleans text, tells URLs from other text, counts code points, and makes text fit to print. */
+/** Cleans text, counts code points, and makes text fit to print. */
 
 const INVISIBLE = /(?![\p{White_Space}\u200c\u200d])[\p{Cc}\p{Cf}]/gu;
 /** Matches control and format characters, and white space except single spaces between words. */
@@ -21,19 +21,6 @@ export function collapseSpaces(text: string): string {
 export function paragraph(...lines: string[]): string {
   return lines.join(" ");
 }
-
-/** Whether what names an input is a URL, and not a path. */
-export function isUrl(name: string): boolean {
-  return /^[a-z][a-z\d+.-]*:\/\//i.test(name);
-}
-
-export function parseWebUrl(text: string): URL | undefined {
-  const url = URL.parse(text);
-  return url && /^https?:$/.test(url.protocol) ? url : undefined;
-}
-
-/** Stands for standard input or output, where a file can be given. */
-export const STANDARD = "-";
 
 /** Writes 1234 as 1,234. The first use of `toLocaleString` would take 2 ms. */
 export function groupDigits(count: number): string {

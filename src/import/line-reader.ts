@@ -2,7 +2,8 @@
 import type { Finding, RawRecord } from "../domain/raw-records.ts";
 import { type Item, OWN_IDS, type RecordReader, type SourceIds } from "../domain/record-reader.ts";
 import { InvalidRecord, parseObject, validateMarker } from "../domain/validate-record.ts";
-import { decompress, openInput, readLines, readStream, type TextLine } from "../files/input.ts";
+import { decompress, openInput, readStream } from "../files/input.ts";
+import { readLines, type TextLine } from "../files/lines.ts";
 import type { ImportOptions } from "./options.ts";
 
 /**

@@ -1,7 +1,8 @@
 /** The flags of `serve`. Most are also options of the library. */
 import { InvalidValue } from "../domain/invalid-value.ts";
 import { languageCodes } from "../domain/languages.ts";
-import { isUrl, paragraph } from "../domain/text.ts";
+import { paragraph } from "../domain/text.ts";
+import { isUrl } from "../files/input-kind.ts";
 import { parseFault } from "../http/parse-fault.ts";
 import { parseCidr } from "../limit/client-address.ts";
 import { DEFAULT_HOST, DEFAULT_PORT } from "../server/address.ts";

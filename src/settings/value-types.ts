@@ -1,8 +1,9 @@
 /** The types of values: how each is read from text, and what the library takes instead. */
 
 import { InvalidValue } from "../domain/invalid-value.ts";
-import { isUrl, parseWebUrl, STANDARD } from "../domain/text.ts";
 import { MAX_DURATION_DAYS, parseDurationOrSeconds } from "../domain/time.ts";
+import { isUrl, STANDARD } from "../files/input-kind.ts";
+import { parseWebUrl } from "../snapshot/remote/location.ts";
 
 export type Environment = Record<string, string | undefined>;
 

@@ -1,5 +1,7 @@
 /** Reads the lines of a CSV file, which are not yet its records: a quoted field may go on after a line. */
-import { findForeign, readFileBytes, type TextLine } from "../files/input.ts";
+import { readFileBytes } from "../files/input.ts";
+import { findForeign } from "../files/input-kind.ts";
+import type { TextLine } from "../files/lines.ts";
 
 export const MAX_RECORD_BYTES = 2 ** 20;
 

@@ -4,7 +4,7 @@
  */
 import { isNoValue } from "../domain/placeholders.ts";
 import { groupDigits } from "../domain/text.ts";
-import type { TextLine } from "../files/input.ts";
+import type { TextLine } from "../files/lines.ts";
 import { columnsOf, hasFreeText, type TableName } from "./columns.ts";
 import { isSeparator, MAX_RECORD_BYTES } from "./csv-lines.ts";
 import { findColumns, type Header } from "./header.ts";

@@ -2,7 +2,8 @@
 import { expect, test } from "bun:test";
 import { gzipSync } from "node:zlib";
 import { Random } from "../../src/domain/random.ts";
-import { decompress, readLines, type TextLine } from "../../src/files/input.ts";
+import { decompress } from "../../src/files/input.ts";
+import { readLines, type TextLine } from "../../src/files/lines.ts";
 import { chunksOf } from "../datasets.ts";
 import { until } from "../support.ts";
 

@@ -7,7 +7,7 @@ import { closeSync, openSync, readSync, statSync } from "node:fs";
 import { type FileHandle, open } from "node:fs/promises";
 import { createSha256, readChunks, readFully } from "../../files/bytes.ts";
 import { isDamagedDatabase, isFileSystemError, naming, reasonOf } from "../../files/errors.ts";
-import { findForeign, isGzip, SNAPSHOT_MARK } from "../../files/input.ts";
+import { findForeign, isGzip, SNAPSHOT_MARK } from "../../files/input-kind.ts";
 
 export const APPLICATION_ID = Buffer.from(SNAPSHOT_MARK).readUInt32BE();
 export const SCHEMA_VERSION = 8;

@@ -1,5 +1,4 @@
 /** Where a snapshot on another machine is (an http(s) URL or an S3 object), and GET requests to it. */
-import { parseWebUrl } from "../../domain/text.ts";
 import { networkReasonOf } from "../../files/errors.ts";
 
 export interface RemoteLocation {
@@ -11,6 +10,11 @@ export interface RemoteLocation {
    */
   identity: string;
   prepare(): { url: string; headers: Record<string, string> };
+}
+
+export function parseWebUrl(text: string): URL | undefined {
+  const url = URL.parse(text);
+  return url && /^https?:$/.test(url.protocol) ? url : undefined;
 }
 
 /** Moves a user name and password from the URL to a header. */
