@@ -1,19 +1,20 @@
 /**
- * Terms: n-grams as FTS5 stores them, with a gap after each code point but the last. For example, FTS5
- * indexes this text for the name "eva". Here, ^ stands for the mark `START` of ngrams.ts, and $ for `END`.
+ * Writes n-grams as terms, as FTS5 stores them, with a gap between their code points. FTS5 gets one text
+ * for each name, with a term on each line. This is the text for the name "eva", in which ^ stands for the
+ * mark `START` of ngrams.ts, and $ for `END`:
  *
- *     e-v
+ *     e-v          two code points
  *     v-a
- *     e-v-a
- *     ^-e-v
+ *     e-v-a        three
+ *     ^-e-v        the beginning
  *     ^-e-v-a
- *     $-a-v
- *     ^-e-v-a-$
+ *     $-a-v        the end, backwards
+ *     ^-e-v-a-$    all of a name that is an n-gram itself
  */
 
 /**
- * FTS5's hash moves by only three bits from byte to byte. Without gaps, all n-grams of three Latin
- * letters share 2048 of its values, and indexing takes a fifth longer.
+ * FTS5 collects terms in a hash table. Its hash moves by only three bits from byte to byte, so without
+ * gaps, all n-grams of three Latin letters share 2048 values, and indexing takes a fifth longer.
  */
 export const GAP = "-";
 const GAP_UNIT = GAP.charCodeAt(0);
@@ -27,9 +28,9 @@ export const termOf = (ngram: string) => [...ngram].join(GAP);
 export const ngramOf = (term: string) => [...term].filter((_, at) => at % 2 === 0).join("");
 
 /**
- * Writes the terms of names, which are parts of texts. A name has some forty terms, so each is a copy of
- * a few code units of a text that has the gaps already. Joining strings instead takes twice as long, which
- * makes an import a tenth slower.
+ * Writes the terms of names. A name has some forty, and all of them are parts of a few texts. So each text
+ * gets its gaps once, in `open`, and each term is a copy of some of its code units. Joining strings instead
+ * takes twice as long, which makes an import a tenth slower.
  */
 export class TermWriter {
   /** The terms so far, in UTF-16. */
