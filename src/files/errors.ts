@@ -64,7 +64,7 @@ class FileError extends Error {}
  */
 export function naming<T>(file: string, verb: "read" | "write", work: () => T): T {
   const fail = (error: unknown): never => {
-    throw named(file, verb, error);
+    throw toFileError(file, verb, error);
   };
   try {
     const result = work();
@@ -74,8 +74,8 @@ export function naming<T>(file: string, verb: "read" | "write", work: () => T): 
   }
 }
 
-/** Like {@link naming}, for an error that has been caught. */
-export function named(file: string, verb: "read" | "write", error: unknown): unknown {
+/** Names the file of an error that has been caught, as {@link naming} does. */
+export function toFileError(file: string, verb: "read" | "write", error: unknown): unknown {
   // SQLite's other errors, such as a damaged page, are of this file, too, unless they have a name already.
   const isOfFile = isFileSystemError(error) || codeOf(error).startsWith("SQLITE_");
   if (!isOfFile || error instanceof FileError) return error;

@@ -1,6 +1,6 @@
 /** Opens an input, decompresses it, and refuses what cannot be a dataset. */
 import { createReadStream, statSync } from "node:fs";
-import { codeOf, named, naming, reasonOf } from "./errors.ts";
+import { codeOf, naming, reasonOf, toFileError } from "./errors.ts";
 import { findForeign, isGzip, STANDARD } from "./input-kind.ts";
 
 /** Decompression is much slower with Node's default of 16 KiB. */
@@ -38,7 +38,7 @@ export async function* readStream(
   try {
     yield* open();
   } catch (error) {
-    throw named(name, "read", error);
+    throw toFileError(name, "read", error);
   }
 }
 

@@ -4,7 +4,7 @@ import { basename, join } from "node:path";
 import { setImmediate } from "node:timers/promises";
 import { InvalidValue } from "../domain/invalid-value.ts";
 import type { Item, RecordReader } from "../domain/record-reader.ts";
-import { named, naming } from "../files/errors.ts";
+import { naming, toFileError } from "../files/errors.ts";
 import { asFile, isFolder } from "../files/input.ts";
 import { isUrl, STANDARD } from "../files/input-kind.ts";
 import { isSnapshot } from "../snapshot/format/layout.ts";
@@ -174,6 +174,6 @@ async function* readSnapshot(path: string, db: Database): AsyncGenerator<Item[]>
     }
     yield batch;
   } catch (error) {
-    throw named(path, "read", error);
+    throw toFileError(path, "read", error);
   }
 }

@@ -1,6 +1,6 @@
 /**
- * The SQLite driver for Bun and for the executable: bun:sqlite for reading, and node:sqlite for
- * writing, because bun:sqlite makes FTS5's internal tables read-only. Both are the same SQLite.
+ * The SQLite driver for Bun and for the executable. It reads through bun:sqlite, and writes through
+ * node:sqlite, because bun:sqlite makes FTS5's internal tables read-only. Both are the same SQLite.
  */
 import { Database as Client, constants } from "bun:sqlite";
 import { DatabaseSync } from "node:sqlite";
@@ -28,7 +28,7 @@ function closingAtOnce(client: Client): Client {
   return Object.assign(client, { close: () => Client.prototype.close.call(client, true) });
 }
 
-/** Its statements have the method `values` of bun:sqlite, through which drizzle reads rows. */
+/** Has all that drizzle calls of a client of bun:sqlite: its statements have the method `values`, too. */
 class WritableClient extends DatabaseSync {
   /** Unlike the other clients, node:sqlite throws if it has been closed. */
   override close(): void {
@@ -49,7 +49,7 @@ class WritableClient extends DatabaseSync {
   }
 }
 
-/** drizzle's types know no client but bun:sqlite's. */
+/** drizzle's types do not know that the few methods it calls are enough. */
 function open(client: Client | WritableClient): Database {
   return drizzle({ client: client as Client }) as Database;
 }

@@ -2,7 +2,7 @@
 import { eq, getTableColumns } from "drizzle-orm";
 import { type DatasetLine, type IdsLine, withEndLine } from "../../domain/dataset.ts";
 import { formatTime } from "../../domain/time.ts";
-import { named } from "../../files/errors.ts";
+import { toFileError } from "../../files/errors.ts";
 import { type Database, prepareText } from "../../sqlite/driver.ts";
 import { readMeta } from "./meta.ts";
 import { openPrivate } from "./open.ts";
@@ -82,7 +82,7 @@ export async function exportDataset(path: string): Promise<Iterable<string> & Di
     try {
       yield* withEndLine(listLines(db));
     } catch (error) {
-      throw named(path, "read", error);
+      throw toFileError(path, "read", error);
     } finally {
       close();
     }
