@@ -163,7 +163,10 @@ async function openIdMap(
 
       // Another program that looks up an id can delay the commit.
       client.exec("PRAGMA busy_timeout = 10000");
-      createTables(client, path);
+      if (!hasTables(client, path)) {
+        if (readsOnly && !isNew) throw noIdMap(path);
+        createTables(client);
+      }
       return createMap(path, client, isNew);
     });
   } catch (error) {
@@ -292,12 +295,16 @@ function prepareTable(client: Sqlite, type: RecordType) {
 
 const noIdMap = (path: string) => new Error(`${path} is not an id map; choose another --id-map`);
 
-/** Creates the tables, unless they exist. Throws if there are only another program's. */
-function createTables(client: Sqlite, path: string): void {
+/** Whether the tables exist. Throws if there are only another program's. */
+function hasTables(client: Sqlite, path: string): boolean {
   const has = (condition: string) =>
     client.prepare(`SELECT 1 FROM sqlite_schema WHERE ${condition}`).get() !== undefined;
-  if (has("name = 'mark'")) return;
+  if (has("name = 'mark'")) return true;
   if (has("TRUE")) throw noIdMap(path);
+  return false;
+}
+
+function createTables(client: Sqlite): void {
   // With AUTOINCREMENT, an id stays taken even if somebody deletes its row.
   const columns = (name: string) =>
     `id INTEGER PRIMARY KEY AUTOINCREMENT, ${name} TEXT NOT NULL UNIQUE`;

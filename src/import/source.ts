@@ -32,16 +32,19 @@ export type Source =
 
 /**
  * Finds out what lines, a path or a URL are. Throws an {@link InvalidValue} if nothing can be at a
- * path or URL. The error does not repeat it, because a URL may have a password.
+ * path or URL. The error does not repeat it, because a URL may have a password. If queries are missing,
+ * `advice` says how to give them.
  */
-export function findSource(given: LineSource, queries?: string): Source {
+export function findSource(
+  given: LineSource,
+  queries?: string,
+  advice = "name the folder of its SELECTs with --queries",
+): Source {
   if (typeof given !== "string") return { kind: "lines", lines: given };
   if (queries !== undefined) {
     return { kind: "database", url: given, dialect: dialectOf(given), folder: queries };
   }
-  if (findDialect(given)) {
-    throw new InvalidValue("is a database; name the folder of its SELECTs with --queries");
-  }
+  if (findDialect(given)) throw new InvalidValue(`is a database; ${advice}`);
   if (isUrl(given)) throw new InvalidValue(`must be a file, a folder, - or ${DATABASE_URLS}`);
 
   // A folder or a snapshot of that name can be given as ./-.
@@ -116,7 +119,7 @@ function findTables(folder: string, ending: "csv" | "sql"): TableFiles {
   const found = new Map<TableName, string>();
   const files = naming(folder, "read", () => readdirSync(folder)).sort();
   for (const file of files) {
-    const plain = file.replace(/\s/g, "").toLowerCase();
+    const plain = splitName(file).join(".");
     if (!/^[^.].*\.(?:csv|sql)$/.test(plain)) continue;
 
     const table = tableNames.find((name) => `${name}.${ending}` === plain);
@@ -132,6 +135,12 @@ function findTables(folder: string, ending: "csv" | "sql"): TableFiles {
   throw new Error(`${folder} has neither users.${ending} nor companies.${ending}; ${advice}`);
 }
 
+/** Splits the name of a file at its dots, and writes the parts as the names of tables are written. */
+function splitName(file: string): string[] {
+  const parts = file.toLowerCase().split(".");
+  return parts.map((part) => part.trim().replace(/\s+/g, "_"));
+}
+
 /** Throws if a file has the name of a table that was not found, but another format. */
 function refuseRenamed(
   folder: string,
@@ -139,7 +148,7 @@ function refuseRenamed(
   ending: "csv" | "sql",
   found: TableFiles,
 ): void {
-  const [name, ...formats] = file.toLowerCase().split(".");
+  const [name, ...formats] = splitName(file);
   const table = tableNames.find((each) => each === name);
   const isText = /^(?:txt|tsv|tab)$/.test(formats.at(-1) ?? "");
   if (!table || formats.length === 0 || found.has(table) || (ending === "sql" && !isText)) return;

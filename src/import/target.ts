@@ -51,18 +51,24 @@ export async function changeCopy<T>(
 
 /**
  * Begins the only transaction of a database, which is committed when it is complete. The snapshot at
- * `oldPath` is attached as `old`. The database is closed when the result is disposed of, if not before.
+ * `oldPath` is attached as `old`. The database is closed when the result is disposed of, if not before,
+ * and if this fails.
  */
 export function beginWriting(db: Database, oldPath?: string): Disposable {
   const { $client } = db;
-  // A killed process must not leave a journal file, which SQLite would later apply to another
-  // database. Without any journal, a statement that fails would leave its first changes.
-  $client.exec(`PRAGMA journal_mode = MEMORY; PRAGMA synchronous = OFF;
-    PRAGMA temp_store = MEMORY; PRAGMA cache_size = -32768; PRAGMA page_size = ${SQLITE_PAGE_BYTES}`);
-  // Overwrites with zeros whatever is deleted.
-  $client.exec("PRAGMA secure_delete = ON");
-  if (oldPath !== undefined) db.run(sql`ATTACH ${oldPath} AS old`);
-  $client.exec("BEGIN");
+  try {
+    // A killed process must not leave a journal file, which SQLite would later apply to another
+    // database. Without any journal, a statement that fails would leave its first changes.
+    $client.exec(`PRAGMA journal_mode = MEMORY; PRAGMA synchronous = OFF;
+      PRAGMA temp_store = MEMORY; PRAGMA cache_size = -32768; PRAGMA page_size = ${SQLITE_PAGE_BYTES}`);
+    // Overwrites with zeros whatever is deleted.
+    $client.exec("PRAGMA secure_delete = ON");
+    if (oldPath !== undefined) db.run(sql`ATTACH ${oldPath} AS old`);
+    $client.exec("BEGIN");
+  } catch (error) {
+    $client.close();
+    throw error;
+  }
   return { [Symbol.dispose]: () => $client.close() };
 }
 

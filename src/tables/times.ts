@@ -155,14 +155,14 @@ function withYearFirst(text: string, style: Style, { [style]: order }: DateOrder
 const A_TIME = "a date or a time";
 const NO_DATE =
   "; it stands for no date: select NULL, and leave out such users or give them the platform's first day";
+const SPREADSHEET_DATE =
+  "; it looks like a spreadsheet's own date: format the column as 2021-05-31";
 
 function adviseOnTime(text: string): string {
   if (/^0000-00-00|^-?infinity$/i.test(text)) return NO_DATE;
   const number = SECONDS.test(text) ? Number(text.replace(",", ".")) : Number.NaN;
   if (number <= 0) return NO_DATE;
-  if (number >= 10_000 && number < 100_000) {
-    return "; it looks like a spreadsheet's own date: format the column as 2021-05-31";
-  }
-  if (number >= 1e11 && number < 1e13) return "; it looks like milliseconds: divide it by 1,000";
+  if (number < 1e8) return SPREADSHEET_DATE;
+  if (number >= 1e11) return "; it looks like milliseconds: divide it by 1,000";
   return "; write it as 2021-05-31, 2021-05-31 17:05, 31.5.2021 or Unix seconds";
 }

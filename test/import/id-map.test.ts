@@ -298,3 +298,16 @@ test("hiding users leaves an empty map empty", async () => {
   await expect(hiding).rejects.toThrow(`${idMap} is not the id map of ${target}; give the file`);
   expect(statSync(idMap).size).toBe(0);
 });
+
+test("hiding users refuses a database without tables as the map, and does not change it", async () => {
+  const { target } = await importKeys([ann]);
+  const idMap = join(temporaryFolder(), "ids");
+  {
+    using db = new Database(idMap, { create: true });
+    db.run("PRAGMA user_version = 1");
+  }
+  const before = readFileSync(idMap);
+  const hiding = hideUsers([uuid(1)], target, { idMap });
+  await expect(hiding).rejects.toThrow(`${idMap} is not an id map; choose another --id-map`);
+  expect(readFileSync(idMap).equals(before)).toBe(true);
+});

@@ -6,7 +6,7 @@ import { gzipSync, zstdCompressSync } from "node:zlib";
 import { runCommandLine } from "../../src/commands/command-line.ts";
 import { PublicUserLine } from "../../src/domain/model.ts";
 import { applyChanges } from "../../src/import/apply.ts";
-import { importDataset } from "../../src/import/import.ts";
+import { buildSnapshot, importDataset } from "../../src/import/import.ts";
 import type { ImportOptions } from "../../src/import/options.ts";
 import { hideUsers } from "../../src/import/takedowns.ts";
 import { checkSnapshot } from "../../src/snapshot/format/open.ts";
@@ -353,8 +353,10 @@ describe("an import that is empty or would change most of the snapshot is an err
 
 test("the library refuses a URL where nothing can be, without repeating it", async () => {
   const importing = importDataset("postgres://u:sesame@h/d", join(temporaryFolder(), "snapshot"));
-  const reason = "the source is a database; name the folder of its SELECTs with --queries";
+  const reason = "the source is a database; import it with a folder of queries";
   await expect(importing).rejects.toThrow(new RangeError(reason));
+  const building = buildSnapshot("postgres://u:sesame@h/d");
+  await expect(building).rejects.toThrow(new RangeError(reason));
 });
 
 describe("--skip-invalid", () => {

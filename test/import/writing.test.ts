@@ -15,12 +15,14 @@ import {
   writeFileSync,
 } from "node:fs";
 import { dirname, join } from "node:path";
+import { sqlite } from "#sqlite";
 import { runCommandLine } from "../../src/commands/command-line.ts";
 import { lock, makeTemporaryFolder } from "../../src/files/lock.ts";
 import { applyChanges } from "../../src/import/apply.ts";
 import { importDataset } from "../../src/import/import.ts";
 import type { LineSource } from "../../src/import/line-reader.ts";
 import { hideUsers } from "../../src/import/takedowns.ts";
+import { beginWriting } from "../../src/import/target.ts";
 import { createRoadbook } from "../../src/roadbook.ts";
 import { SCHEMA_VERSION } from "../../src/snapshot/format/layout.ts";
 import { checkSnapshot } from "../../src/snapshot/format/open.ts";
@@ -183,6 +185,12 @@ const trial = await mount("size=1m");
 if (trial) await run(["umount", trial]);
 else if (process.env.ROADBOOK_REQUIRE_ALL === "1") throw new Error("a disk cannot be mounted");
 else console.warn("mounting is not permitted: skipping the tests of full and read-only disks");
+
+test("a database is closed if writing cannot begin", () => {
+  const db = sqlite.openMemory();
+  expect(() => beginWriting(db, temporaryFolder())).toThrow("ATTACH");
+  expect(() => db.$client.exec("BEGIN")).toThrow("not open");
+});
 
 describe.skipIf(!trial)("on a disk that is", () => {
   let seeded: Awaited<ReturnType<typeof makeSeeded>>;

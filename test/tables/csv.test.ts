@@ -156,6 +156,8 @@ const ids = `must be an integer from 1 to ${MAX}`;
 const map = "; such ids need --id-map FILE";
 const time = "must be a date or a time";
 const forms = "; write it as 2021-05-31, 2021-05-31 17:05, 31.5.2021 or Unix seconds";
+const spreadsheet = "; it looks like a spreadsheet's own date: format the column as 2021-05-31";
+const milliseconds = "; it looks like milliseconds: divide it by 1,000";
 const formula = "; it is an error of a formula in a spreadsheet: correct the formula";
 const none =
   "; it stands for no value: leave it empty (in JSON or SQL, null), or leave out the row";
@@ -536,15 +538,18 @@ test.each([
 });
 
 test.each([
-  ["44317", "; it looks like a spreadsheet's own date: format the column as 2021-05-31"],
-  ["44317,5", "; it looks like a spreadsheet's own date: format the column as 2021-05-31"],
-  ["1710003900000", "; it looks like milliseconds: divide it by 1,000"],
-  ["1710003900000000", forms],
-  // What MediaWiki writes has 14 digits, too.
-  ["20211331100000", forms],
-  ["19891231235959", forms],
-  ["20210531", forms],
-  ["2021", forms],
+  ["44317", spreadsheet],
+  ["44317,5", spreadsheet],
+  ["9000", spreadsheet],
+  ["5000000", spreadsheet],
+  ["20210531", spreadsheet],
+  ["99999999.9", spreadsheet],
+  ["100000000000", milliseconds],
+  ["1710003900000", milliseconds],
+  ["1710003900000000", milliseconds],
+  // MediaWiki writes times of 14 digits, but not these.
+  ["20211331100000", milliseconds],
+  ["19891231235959", milliseconds],
   ["5/13/21", forms],
   ["13/13/2021", forms],
   ["31.2.2021", forms],
@@ -733,6 +738,15 @@ test.each([
   ]);
 });
 
+test("the name of a file can have spaces instead of underscores", async () => {
+  const { records } = await importFiles({
+    "users.csv": `${users}7,yes,Ann,2021-05-31\n`,
+    "roles.csv": "id,name,hierarchy\n1,Driver,10\n",
+    " User Roles .CSV": "user id,role_id\n7,1\n",
+  });
+  expect(records.at(-1)).toMatchObject({ name: "Ann", roles: [1] });
+});
+
 const bad = (...lines: string[]) => ({ "users.csv": users + lines.join("\n") });
 test.each<[string, Files, string]>([
   [
@@ -744,6 +758,11 @@ test.each<[string, Files, string]>([
     "an unknown file",
     { "users.csv": users, "Users 2.csv": "" },
     " has the unknown file Users 2.csv; the files",
+  ],
+  [
+    "a name without its space",
+    { "users.csv": users, "userroles.csv": "" },
+    " has the unknown file userroles.csv; the files",
   ],
   ["queries", { "users.sql": "" }, " has the unknown file users.sql; the files can be roles.csv, "],
   [
