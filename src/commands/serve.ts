@@ -1,17 +1,13 @@
 /** `roadbook serve`: assembles the server and runs it until SIGTERM or SIGINT. */
-import { once } from "node:events";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Logger } from "pino";
 import { paragraph } from "../domain/text.ts";
-import { formatDuration, MAX_DURATION_DAYS } from "../domain/time.ts";
-import { version } from "../domain/version.ts";
-import { reasonOf } from "../files/errors.ts";
+import { MAX_DURATION_DAYS } from "../domain/time.ts";
 import { makeTemporaryFolder, removeLeftovers } from "../files/lock.ts";
 import type { ResponseFacts } from "../http/app-options.ts";
-import { endpoints } from "../http/endpoints.ts";
 import type { StoreOptions } from "../limit/shared-limiter.ts";
 import { demoSnapshot, openLimiter, openRoadbook } from "../roadbook.ts";
-import { createAdminFetch, createRecorder, METRICS_PATH } from "../server/admin.ts";
+import { createAdminFetch, createRecorder } from "../server/admin.ts";
 import {
   IDLE_TIMEOUT_MS,
   openListener,
@@ -25,13 +21,12 @@ import { watchSnapshot } from "../server/watch-snapshot.ts";
 import { type ServeValues, serveSettings } from "../settings/serve-flags.ts";
 import { type Setting, UsageError, variableOf } from "../settings/setting.ts";
 import { isSnapshot } from "../snapshot/format/layout.ts";
-import type { Meta } from "../snapshot/format/meta.ts";
 import type { RemoteLocation } from "../snapshot/remote/location.ts";
 import type { RemoteSnapshot } from "../snapshot/remote/remote-snapshot.ts";
-import { DOCS_PATH } from "../web/page.ts";
 import { type Commands, command } from "./command.ts";
 import type { ImportedData } from "./serve-data.ts";
-import { endOnSignal, nextSignal, STOPPING, writeStdout } from "./terminal.ts";
+import { announce, warnAboutFlags, warnAboutSharedBudget } from "./serve-messages.ts";
+import { endOnSignal, nextSignal, STOPPING } from "./terminal.ts";
 
 export const serveCommand = command({
   settings: serveSettings,
@@ -169,8 +164,6 @@ async function serve(values: ServeValues, log: Log): Promise<void> {
   const signalled = nextSignal();
   warnAboutFlags(values, log);
   announce(values, roadbook.meta(), listener.origin, admin?.origin, log);
-  // systemd sets it if it waits until the server is ready, which a unit with `Type=notify` asks for.
-  if (process.env.NOTIFY_SOCKET) void notifySystemd(log);
 
   log.info({ signal: await signalled }, "stopping");
   isStopping = true;
@@ -255,74 +248,4 @@ function storeOf(url: ServeValues["rateLimitStore"], log: Logger): StoreOptions 
     onDown: (reason) => log.warn({ reason }, "rate limit store down, counting in memory"),
     onUp: () => log.info("rate limit store up"),
   };
-}
-
-/** Warns at the start about flags that have a surprising effect, alone or without others. */
-function warnAboutFlags(values: ServeValues, log: Logger): void {
-  const { faults, faultSeed, reusePort, rateLimitStore, searchLimit } = values;
-  if (faults) {
-    const fault = faults.map((each) => (each === "none" ? each : each.text)).join(";");
-    log.warn({ fault, faultSeed }, "FAULT INJECTION IS ON: this server is for tests only");
-  }
-  if (reusePort && rateLimitStore === undefined && searchLimit > 0) {
-    log.warn("with --reuse-port and no --rate-limit-store, each process allows the whole limit");
-  }
-  const { cacheMaxAge, trustedProxies, publicUrl } = values;
-  if (cacheMaxAge > 0 && trustedProxies !== undefined && publicUrl === undefined) {
-    const sentence = paragraph(
-      "--cache-max-age without --public-url: responses to requests with X-Forwarded-Host are private, so",
-      "that no shared cache serves a forged host to everybody; give --public-url to have them shared",
-    );
-    log.warn(sentence);
-  }
-}
-
-/** Leaves out the proxy's address, because it may be a person's. */
-function warnAboutSharedBudget(header: string, log: Logger): void {
-  const untrusted = paragraph(
-    "X-Forwarded-For came from an address that is not trusted, so everybody behind that proxy shares",
-    "one search budget; if the proxy is yours, name its address with --trusted-proxy",
-  );
-  const hidden = paragraph(
-    `${header} names another client than X-Forwarded-For; if a proxy in front of yours sets it, everybody`,
-    "behind that proxy shares one search budget, unless yours trusts it, with trusted_proxies in Caddy",
-    "or set_real_ip_from in nginx",
-  );
-  log.warn(header === "X-Forwarded-For" ? untrusted : hidden);
-}
-
-/** Says what is served and where: to programs that wait for the server, and to people. */
-function announce(
-  values: ServeValues,
-  { built_at: builtAt, counts, featured }: Meta,
-  url: string,
-  adminUrl: string | undefined,
-  log: Log,
-): void {
-  const { data = "the bundled data", snapshot = data, searchLimit, searchWindow } = values;
-  const name = typeof snapshot === "object" ? snapshot.name : snapshot;
-
-  writeStdout(`roadbook listening on ${url}\n`);
-  log.info({ version, snapshot: name, builtAt, counts, url, adminUrl }, "ready");
-  if (!log.isLevelEnabled("info")) return;
-
-  const profilePath = endpoints.getPublicUser.path.replace(":userId", String(featured[0] ?? 1));
-  const tips = [`API    ${url}${profilePath}`, `docs   ${url}${DOCS_PATH}`];
-  if (!values.noPage) tips.unshift(`page   ${url}/`);
-  if (adminUrl !== undefined) tips.push(`admin  ${adminUrl}${METRICS_PATH}`);
-  const limit = `${searchLimit} searches in ${formatDuration(searchWindow)} per client`;
-  if (searchLimit > 0) tips.push(`${limit}; --search-limit 0 lifts this`);
-  log.writeToTerminal(tips.map((tip) => `  ${tip}\n`).join(""));
-}
-
-/** By systemd's own program, because neither Bun nor Node.js can write to its socket for datagrams. */
-async function notifySystemd(log: Logger): Promise<void> {
-  const { spawn } = process.getBuiltinModule("node:child_process");
-  const child = spawn("systemd-notify", ["--ready"], { stdio: "ignore" });
-  const problem = await once(child, "exit").then(
-    ([code]) => code !== 0 && `systemd-notify ended with ${code}`,
-    reasonOf,
-  );
-  const advice = "it will take the start for failed; use Type=exec";
-  if (problem) log.warn(`cannot tell systemd that the server is ready: ${problem}; ${advice}`);
 }

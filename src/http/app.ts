@@ -107,6 +107,5 @@ export function createApp(options: AppOptions) {
   }
 
   const handler = createRequestHandler({ app: assemble(), contexts, respond, basePath });
-  // Made when it is first needed, because `serve` never needs it.
   return { mountable: lazy(createMountable), handler };
 }

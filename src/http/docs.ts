@@ -26,7 +26,6 @@ export function docs(service: Service, documented: AnyElysia) {
   const text = renderPage(name, basePath, favicon);
   const page = new Content("text/html; charset=utf-8", text, { ...shared, headers });
 
-  // Made once, when they are first needed, because most servers never serve the reference.
   const document = lazyAsync(() => describeApi(name, documented));
   const script = lazyAsync(async () => {
     const options = { ...shared, coding: "gzip" } as const;
