@@ -1,10 +1,8 @@
-/** What `serve` tells the operator, and programs that wait for it. */
-import { once } from "node:events";
+/** What `serve` says when it starts: to the operator, and to programs that wait for it. */
 import type { Logger } from "pino";
 import { paragraph } from "../domain/text.ts";
 import { formatDuration } from "../domain/time.ts";
 import { version } from "../domain/version.ts";
-import { reasonOf } from "../files/errors.ts";
 import { endpoints } from "../http/endpoints.ts";
 import { METRICS_PATH } from "../server/admin.ts";
 import type { Log } from "../server/log.ts";
@@ -60,8 +58,6 @@ export function announce(
 
   writeStdout(`roadbook listening on ${url}\n`);
   log.info({ version, snapshot: name, builtAt, counts, url, adminUrl }, "ready");
-  // systemd sets it if it waits until the server is ready, which a unit with `Type=notify` asks for.
-  if (process.env.NOTIFY_SOCKET) void notifySystemd(log);
   if (!log.isLevelEnabled("info")) return;
 
   const profilePath = endpoints.getPublicUser.path.replace(":userId", String(featured[0] ?? 1));
@@ -71,16 +67,4 @@ export function announce(
   const limit = `${searchLimit} searches in ${formatDuration(searchWindow)} per client`;
   if (searchLimit > 0) tips.push(`${limit}; --search-limit 0 lifts this`);
   log.writeToTerminal(tips.map((tip) => `  ${tip}\n`).join(""));
-}
-
-/** By systemd's own program, because neither Bun nor Node.js can write to its socket for datagrams. */
-async function notifySystemd(log: Logger): Promise<void> {
-  const { spawn } = process.getBuiltinModule("node:child_process");
-  const child = spawn("systemd-notify", ["--ready"], { stdio: "ignore" });
-  const problem = await once(child, "exit").then(
-    ([code]) => code !== 0 && `systemd-notify ended with ${code}`,
-    reasonOf,
-  );
-  const advice = "it will take the start for failed; use Type=exec";
-  if (problem) log.warn(`cannot tell systemd that the server is ready: ${problem}; ${advice}`);
 }

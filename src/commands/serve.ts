@@ -1,8 +1,10 @@
 /** `roadbook serve`: assembles the server and runs it until SIGTERM or SIGINT. */
+import { once } from "node:events";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Logger } from "pino";
 import { paragraph } from "../domain/text.ts";
 import { MAX_DURATION_DAYS } from "../domain/time.ts";
+import { reasonOf } from "../files/errors.ts";
 import { makeTemporaryFolder, removeLeftovers } from "../files/lock.ts";
 import type { ResponseFacts } from "../http/app-options.ts";
 import type { StoreOptions } from "../limit/shared-limiter.ts";
@@ -164,6 +166,8 @@ async function serve(values: ServeValues, log: Log): Promise<void> {
   const signalled = nextSignal();
   warnAboutFlags(values, log);
   announce(values, roadbook.meta(), listener.origin, admin?.origin, log);
+  // systemd sets it if it waits until the server is ready, which a unit with `Type=notify` asks for.
+  if (process.env.NOTIFY_SOCKET) void notifySystemd(log);
 
   log.info({ signal: await signalled }, "stopping");
   isStopping = true;
@@ -248,4 +252,16 @@ function storeOf(url: ServeValues["rateLimitStore"], log: Logger): StoreOptions 
     onDown: (reason) => log.warn({ reason }, "rate limit store down, counting in memory"),
     onUp: () => log.info("rate limit store up"),
   };
+}
+
+/** By systemd's own program, because neither Bun nor Node.js can write to its socket for datagrams. */
+async function notifySystemd(log: Logger): Promise<void> {
+  const { spawn } = process.getBuiltinModule("node:child_process");
+  const child = spawn("systemd-notify", ["--ready"], { stdio: "ignore" });
+  const problem = await once(child, "exit").then(
+    ([code]) => code !== 0 && `systemd-notify ended with ${code}`,
+    reasonOf,
+  );
+  const advice = "it will take the start for failed; use Type=exec";
+  if (problem) log.warn(`cannot tell systemd that the server is ready: ${problem}; ${advice}`);
 }
