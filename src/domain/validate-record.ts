@@ -34,7 +34,7 @@ interface Shape<Value> {
 
 const shapes = new Map<TSchema, Shape<unknown>>();
 
-/** Compiles a schema when it is first used, which takes up to a millisecond. */
+/** Compiles a schema when it is first used. */
 function shapeFor<Schema extends TSchema>(schema: Schema): Shape<Static<Schema>> {
   const shape = shapes.get(schema) ?? TypeCompiler.Compile(schema);
   shapes.set(schema, shape);

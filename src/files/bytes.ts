@@ -101,8 +101,7 @@ interface Hash {
   digest(encoding: "hex"): string;
 }
 
-// On Bun, its own functions compute hashes, because `node:crypto` and `node:zlib` load Node's streams,
-// which would slow down the start.
+// On Bun, its own functions compute hashes, because `node:crypto` and `node:zlib` load Node's streams.
 const isBun = process.versions.bun !== undefined;
 const node = isBun ? undefined : process.getBuiltinModule("node:crypto");
 

@@ -44,7 +44,7 @@ export function writeMeta(db: Database, contents: Contents, builtAtMs: number): 
 }
 
 export function readMeta(db: Database): Meta {
-  // As text, because building a first query with drizzle takes milliseconds of each start.
+  // As text, because drizzle takes milliseconds to build its first query, and every start reads this.
   const rows = db.values<[key: string, value: string]>("SELECT key, value FROM meta");
   const facts: Partial<Record<string, string>> = Object.fromEntries(rows);
   const { built_at, roadbook_version, counts, unlocked, featured, id_map } = facts;

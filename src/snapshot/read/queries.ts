@@ -22,7 +22,6 @@ const after = sql.placeholder("after");
 const limit = sql.placeholder("limit");
 
 export function userQueries(db: Database) {
-  // Prepared when they are first used, because drizzle takes milliseconds for its first queries.
   const statements = lazy(() => prepareForUsers(db));
   /** The JSON of achievement definitions, cached because many users unlock the same ones. */
   const definitions = new Map<number, string>();
