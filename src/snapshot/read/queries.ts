@@ -81,22 +81,17 @@ export function userQueries(db: Database) {
 
 function prepareForUsers(db: Database) {
   const { achievements, folded, ...profile } = getTableColumns(user);
-  const profiles = db.select(profile).from(user).where(eq(user.id, id));
-  const unlocks = db.select({ achievements }).from(user).where(eq(user.id, id));
-  const privateUsers = db.select().from(privateUser).where(eq(privateUser.id, id));
-  const roles = db.select().from(role).where(eq(role.id, id));
-  const definitions = db.select().from(achievement).where(eq(achievement.id, id));
+  const isUser = eq(user.id, id);
   const hasIcon = eq(achievement.icon, sql.placeholder("icon"));
-  const icons = db.select().from(achievement).where(hasIcon).orderBy(achievement.id);
-  const ids = db.select({ id: user.id }).from(user).where(gt(user.id, after));
+  const users = db.select({ id: user.id }).from(user).where(gt(user.id, after));
   return {
-    profile: prepareText(db, profiles),
-    ids: prepareText(db, ids.orderBy(user.id).limit(limit)),
-    unlocks: prepareText(db, unlocks),
-    privateUser: prepareText(db, privateUsers),
-    role: prepareText(db, roles),
-    achievement: prepareText(db, definitions),
-    byIcon: prepareText(db, icons),
+    profile: prepareText(db, db.select(profile).from(user).where(isUser)),
+    ids: prepareText(db, users.orderBy(user.id).limit(limit)),
+    unlocks: prepareText(db, db.select({ achievements }).from(user).where(isUser)),
+    privateUser: prepareText(db, db.select().from(privateUser).where(eq(privateUser.id, id))),
+    role: prepareText(db, db.select().from(role).where(eq(role.id, id))),
+    achievement: prepareText(db, db.select().from(achievement).where(eq(achievement.id, id))),
+    byIcon: prepareText(db, db.select().from(achievement).where(hasIcon).orderBy(achievement.id)),
   };
 }
 
@@ -118,24 +113,21 @@ export function companyQueries(db: Database) {
 function prepareForCompanies(db: Database) {
   const { folded, ...fields } = getTableColumns(company);
   const { name, avatar_url, company_role } = user;
-  const companies = db.select(fields).from(company).where(eq(company.id, id));
-
   const employed = db.select().from(user).where(eq(user.company_id, company.id));
   const employing = and(gt(company.id, after), exists(employed));
-  const ids = db.select({ id: company.id }).from(company).where(employing);
+  const companies = db.select({ id: company.id }).from(company).where(employing);
 
   const isMember = eq(user.company_id, id);
   const counted = db.select({ id: user.id }).from(user).where(isMember).limit(limit).as("counted");
-  const counts = db.select({ count: count().as("count") }).from(counted);
   const members = db
     .select({ id: user.id, name, avatar_url, company_role })
     .from(user)
     .where(and(isMember, gt(user.id, after)));
 
   return {
-    company: prepareText(db, companies),
-    ids: prepareText(db, ids.orderBy(company.id).limit(limit)),
-    count: prepareText(db, counts),
+    company: prepareText(db, db.select(fields).from(company).where(eq(company.id, id))),
+    ids: prepareText(db, companies.orderBy(company.id).limit(limit)),
+    count: prepareText(db, db.select({ count: count().as("count") }).from(counted)),
     users: prepareText(db, members.orderBy(user.id).limit(limit)),
   };
 }
