@@ -172,14 +172,14 @@ function readValues(name: string, { settings }: Command, words: Word[]) {
   const texts = readArguments(name, settings, words, usage);
 
   const values: Record<string, unknown> = {};
-  for (const [key, setting] of Object.entries(settings)) {
+  for (const [property, setting] of Object.entries(settings)) {
     const given = texts.get(setting.name)?.map(({ text }) => text);
-    values[key] = readValue(setting, given, process.env);
+    values[property] = readValue(setting, given, process.env);
   }
 
-  for (const [key, setting] of Object.entries(settings)) {
+  for (const [property, setting] of Object.entries(settings)) {
     const isWaived = setting.waivedBy !== undefined && values[setting.waivedBy] === true;
-    if (!setting.required || isWaived || values[key] !== undefined) continue;
+    if (!setting.required || isWaived || values[property] !== undefined) continue;
     throw new UsageError(`${setting.name} is missing; ${usage}`);
   }
   return values;

@@ -139,7 +139,10 @@ interface SeatClass {
   size: number;
 }
 
-/** A company gets 1.6 times as many seats each time its id can be divided by two. */
+/**
+ * A company gets 1.6 times as many seats each time its id can be divided by two, so most are small and a
+ * few are large. A class has the companies of one size, so nothing is stored for a single company.
+ */
 function createSeats(companies: number, members: number) {
   const classes: SeatClass[] = [];
   let size = 1;
@@ -168,7 +171,10 @@ function createSeats(companies: number, members: number) {
   };
 }
 
-/** A permutation of 0 to `count` − 1 that moves neighbours far apart. Products stay below 2^53. */
+/**
+ * A permutation of 0 to `count` − 1 that moves neighbours far apart, so the members of a company joined
+ * in different years. Products stay below 2^53.
+ */
 function scatter(count: number): (index: number) => number {
   const divisor = (a: number, b: number): number => (b === 0 ? a : divisor(b, a % b));
   // Close to `count` divided by the golden ratio, and coprime to `count`.

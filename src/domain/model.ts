@@ -73,7 +73,7 @@ export const Name = string(
 );
 
 /** Datasets have this, and responses have a {@link UtcTime}. */
-export const Timestamp = string(
+const Timestamp = string(
   "an RFC 3339 time on a real date, with Z or an offset, such as 2024-03-09T17:05:00Z",
   { format: "date-time", pattern: RFC3339.source },
   (value) => parseTime(value) !== undefined,

@@ -32,13 +32,13 @@ export type Settings = Record<string, Setting>;
 
 /** Declares flags and arguments. A flag's name follows from its property, unless the row has one. */
 export function declare<Rows extends Record<string, Declaration>>(heading: string, rows: Rows) {
-  const settings = Object.entries(rows).map(([key, row]) => {
-    const words = key.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
+  const settings = Object.entries(rows).map(([property, row]) => {
+    const words = property.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
     const { name = `--${words}` } = row;
-    return [key, { ...row, name, group: isFlag({ name }) ? heading : "Arguments" }];
+    return [property, { ...row, name, group: isFlag({ name }) ? heading : "Arguments" }];
   });
   return Object.fromEntries(settings) as {
-    [Key in keyof Rows]: Rows[Key] & Pick<Setting, "name" | "group">;
+    [Name in keyof Rows]: Rows[Name] & Pick<Setting, "name" | "group">;
   };
 }
 

@@ -1,7 +1,7 @@
 /** Parsing RFC 3339 times, whose dates must exist, and formatting them in UTC. */
 import { expect, test } from "bun:test";
 import fc from "fast-check";
-import { Timestamp } from "../../src/domain/model.ts";
+import { PublicUserLine } from "../../src/domain/model.ts";
 import { formatDuration, formatTime, parseDuration, parseTime } from "../../src/domain/time.ts";
 import { runs } from "../runs.ts";
 
@@ -80,7 +80,7 @@ test.each(["1ms", "1500ms", "90s", "1m", "90m", "1h", "7d"])(
 );
 
 test("the JSON Schema has the pattern by which times are parsed", () => {
-  const pattern = new RegExp(Timestamp.pattern);
+  const pattern = new RegExp(PublicUserLine.properties.created_at.pattern);
   for (const time of [
     "2024-03-09T17:05:00Z",
     "2024-03-09t17:05:00.5z",
