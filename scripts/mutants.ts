@@ -160,9 +160,17 @@ mutate(
 mutate(
   "import/guard.ts",
   "import/writing.test.ts import/import.test.ts import/apply.test.ts import/takedowns.test.ts",
-  ["an import that publishes most is refused", "if (!allowReveal)", "if (false)"],
-  ["an import that loses most is refused", "if (!allowShrink)", "if (false)"],
-  ["an import that renumbers is refused", "if (!allowRenames)", "if (false)"],
+  [
+    "an import that publishes most is refused",
+    'if (isImport) check("allowReveal"',
+    'if (false) check("allowReveal"',
+  ],
+  ["an import that loses most is refused", 'check("allowShrink", loss)', "loss"],
+  [
+    "an import that renumbers is refused",
+    'if (isImport) check("allowRenames"',
+    'if (false) check("allowRenames"',
+  ],
   ["takedowns make the guard strict", "old?.hasTakedowns ? MAX_PRIVATE", "false ? MAX_PRIVATE"],
 );
 mutate("import/clean-record.ts", "domain/dataset.test.ts", [

@@ -183,7 +183,7 @@ describe("invariants", () => {
     // FTS5 and its tables, bulk inserts, working tables, JSON as a table, and id maps. The files in src/tables read others' tables.
     expectOnlyIn(
       [
-        "import/ids.ts",
+        "import/id-map.ts",
         "import/references.ts",
         "import/skip-invalid.ts",
         "import/write-rows.ts",

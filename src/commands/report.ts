@@ -2,13 +2,13 @@
 import type { UnknownColumn } from "../domain/record-reader.ts";
 import { groupDigits, plural, printable } from "../domain/text.ts";
 import type { OddCount } from "../import/clean-record.ts";
-import type { Differences, WriteReport } from "../import/write-report.ts";
+import type { Differences, MissingRecord, WriteReport } from "../import/write-report.ts";
 import type { Counts } from "../snapshot/format/meta.ts";
 
 const MAX_NOT_FOUND = 20;
 
 export function toOutcome(report: WriteReport): object {
-  const { sha256 = null, counts, differences = null, held, notFound } = report;
+  const { sha256 = null, counts, differences = null, held = 0, notFound = [] } = report;
   const { cleaned, names, times, unknownColumns, notes, skipped, madePrivate } = report;
   return {
     sha256,
@@ -43,7 +43,7 @@ export function describeWritten({ counts, cleaned }: WriteReport, where = ""): s
 
 /** Lists the differences from the old snapshot, and what looks wrong. */
 export function listDetails(report: WriteReport): string[] {
-  const { differences, held, notFound, unknownColumns, notes, names, times } = report;
+  const { differences, held = 0, notFound = [], unknownColumns, notes, names, times } = report;
   const { entities, misread, placeholders, contacts } = names;
   const inNames = ({ count }: OddCount) => plural(count, "name");
   const oddTimes = `before 1990 or in the future: ${plural(times.count, "time")}`;
@@ -78,7 +78,7 @@ function describeDifferences(differences: Differences | undefined): string[] {
   return lines;
 }
 
-function describeNotFound(notFound: WriteReport["notFound"]): string | undefined {
+function describeNotFound(notFound: readonly MissingRecord[]): string | undefined {
   if (notFound.length === 0) return undefined;
 
   const shown = notFound.slice(0, MAX_NOT_FOUND).map(({ type, id }) => `${type} ${id}`);

@@ -19,7 +19,8 @@ import { parseHeader } from "../snapshot/format/layout.ts";
 import { type Summary, summarizeChanges, writeMeta } from "../snapshot/format/meta.ts";
 import type { Database } from "../sqlite/driver.ts";
 import { guard } from "./guard.ts";
-import { type Ids, openIds } from "./ids.ts";
+import { openIdMap } from "./id-map.ts";
+import { createIds, type Ids } from "./ids.ts";
 import { type LineSource, openLines } from "./line-reader.ts";
 import { readOld } from "./old-snapshot.ts";
 import type { ApplyOptions } from "./options.ts";
@@ -27,7 +28,7 @@ import { readDataset } from "./read-dataset.ts";
 import { judgeDeletions, nameCompanies } from "./references.ts";
 import { dateTakedowns } from "./takedowns.ts";
 import { beginWriting, changeCopy, sealInMemory } from "./target.ts";
-import type { WriteReport } from "./write-report.ts";
+import type { MissingRecord, WriteReport } from "./write-report.ts";
 import { createRows, duplicateId } from "./write-rows.ts";
 
 /**
@@ -68,22 +69,20 @@ async function change(
   const { builtAtMs = Date.now() } = options;
   const old = readOld(db, name, { nowMs: builtAtMs });
   await using reader = await openLines(changes, options);
-  using ids = await openIds(reader.ids, old, options);
+  using map = await openIdMap(options.idMap, options);
+  const ids = createIds(reader.ids, old, map);
 
   const handler = createChangeHandler(db, ids, builtAtMs);
   // In a few lines, all long ids can look rounded by chance.
-  const reading = { ...options, takesRounded: true };
+  const reading = { maxErrors: options.maxErrors, force: true };
   const read = await readDataset(reader, handler, ids, builtAtMs, reading);
   const summary = handler.summarize(old);
   const changed = { users: handler.changed("user"), companies: handler.changed("company") };
-  // The lines name those whom they rename or make public.
-  const allowed = { ...options, allowReveal: true, allowRenames: true };
-  const differences = hasOld ? guard(db, old, summary, allowed, changed) : undefined;
+  const differences = hasOld ? guard(db, old, summary, options, changed) : undefined;
 
   writeMeta(db, { ...summary, id_map: await ids.commit() }, builtAtMs);
   const { counts, unlocked } = summary;
-  const { notFound } = handler;
-  return { ...read, counts, unlocked, differences, held: 0, notFound };
+  return { ...read, counts, unlocked, differences, notFound: handler.notFound };
 }
 
 /** A record that a line changes or deletes, and where that line is. */
@@ -100,7 +99,7 @@ function createChangeHandler(db: Database, ids: Ids, builtAtMs: number) {
   /** Those that delete a record to which users may still refer. */
   const deletions: Change[] = [];
   /** The records that the file deletes and that do not exist. */
-  const notFound: WriteReport["notFound"] = [];
+  const notFound: MissingRecord[] = [];
 
   /** Lists the ids of the changed records of a type. */
   const changed = (type: RecordType): number[] =>

@@ -46,8 +46,10 @@ interface OddText {
   text: string;
 }
 
+export type CleaningOptions = Pick<ImportOptions, "avatarBase" | "decodeHtml">;
+
 /** Times after `nowMs` are odd, unless that is so only in some time zones. */
-export async function createCleaner(nowMs: number, { avatarBase, decodeHtml }: ImportOptions) {
+export async function createCleaner(nowMs: number, { avatarBase, decodeHtml }: CleaningOptions) {
   const { decodeHTMLStrict } = await import("entities/decode");
   const odd: OddCounts = {
     cleaned: noneYet(),

@@ -36,7 +36,13 @@ const MAX_UNGUARDED = 10;
 /** A takedown concerns few people, and most communities are small. */
 const MAX_PRIVATE = 2;
 
-type Flag = "--allow-renames" | "--allow-shrink" | "--allow-reveal";
+/** The flags that allow what looks like an accident, by the names of the options. */
+const FLAGS = {
+  allowRenames: "--allow-renames",
+  allowShrink: "--allow-shrink",
+  allowReveal: "--allow-reveal",
+} as const;
+type Allowance = keyof typeof FLAGS;
 
 /** It is an accident if `count` is more than `limit` and more than half of `of`. */
 interface Rule {
@@ -48,55 +54,46 @@ interface Rule {
   would: string;
 }
 
-/** Returns how a new snapshot differs from the old one. Throws if it looks like an accident. */
+/**
+ * Returns how a new snapshot differs from the old one. Throws if it looks like an accident that is not
+ * `allowed`. After a change file, only losses do, because its lines name those whom they rename or publish.
+ */
 export function guard(
   db: Database,
   old: OldSnapshot,
   after: Summary,
-  options: ImportOptions,
+  allowed: Pick<ImportOptions, Allowance>,
   changed?: ChangedIds,
 ): Differences {
   const found = compareRows(db, changed);
-  const accidents = findAccidents(db, old, after, found, options);
-  // A change file names users by ids that have not changed.
-  if (accidents.size > 0) refuse(old.name, accidents, changed === undefined && old.hasTakedowns);
+  const accidents = new Map<Allowance, string>();
+  function check(allowance: Allowance, { count, of, limit, would }: Rule): void {
+    // The first accident is enough to explain a flag.
+    if (allowed[allowance] || accidents.has(allowance) || count <= limit) return;
+    const all = typeof of === "number" ? of : countSelected(db, sql`old.user o WHERE ${of}`);
+    const share = `${groupDigits(count)} of its ${groupDigits(all)}`;
+    if (isMost(count, all, limit)) accidents.set(allowance, would.replace("…", share));
+  }
+
+  const isImport = changed === undefined;
+  if (isImport) check("allowRenames", toRenames(found));
+  for (const loss of listLosses(db, old, after, found)) check("allowShrink", loss);
+  if (isImport) check("allowReveal", toReveals(old, found));
+  if (accidents.size > 0) refuse(old.name, accidents, isImport && old.hasTakedowns);
   return toDifferences(old, after, found);
 }
 
-/** Returns the flags that would have to be given, each with what it would allow. */
-function findAccidents(
-  db: Database,
-  old: OldSnapshot,
-  after: Summary,
-  found: Comparison,
-  { allowShrink, allowReveal, allowRenames }: ImportOptions,
-): Map<Flag, string> {
-  const accidents = new Map<Flag, string>();
-  function check(flag: Flag, { count, of, limit, would }: Rule): void {
-    // The first accident is enough to explain a flag.
-    if (accidents.has(flag) || count <= limit) return;
-    const all = typeof of === "number" ? of : countSelected(db, sql`old.user o WHERE ${of}`);
-    const share = `${groupDigits(count)} of its ${groupDigits(all)}`;
-    if (isMost(count, all, limit)) accidents.set(flag, would.replace("…", share));
-  }
+/** Counting those who do not stay public, too, could hide that rows were renumbered. */
+function toRenames({ names, stay }: Comparison): Rule {
+  const would = "rename … users who stay public (as when rows are renumbered)";
+  return { count: names, of: stay, limit: MAX_PRIVATE, would };
+}
 
-  const { names, stay, made_public, removed_private } = found;
-  if (!allowRenames) {
-    const would = "rename … users who stay public (as when rows are renumbered)";
-    // Counting those who do not stay public, too, could hide that rows were renumbered.
-    check("--allow-renames", { count: names, of: stay, limit: MAX_PRIVATE, would });
-  }
-  if (!allowShrink) {
-    for (const loss of listLosses(db, old, after, found)) check("--allow-shrink", loss);
-  }
-  if (!allowReveal) {
-    const would = `${removed_private > 0 ? "publish or lose" : "publish"} … private users`;
-    // An absent private user is probably there under another id, and public.
-    const count = made_public + removed_private;
-    const of = old.counts.users - old.counts.public_users;
-    check("--allow-reveal", { count, of, limit: MAX_PRIVATE, would });
-  }
-  return accidents;
+/** An absent private user is probably there under another id, and public. */
+function toReveals({ counts }: OldSnapshot, { made_public, removed_private }: Comparison): Rule {
+  const would = `${removed_private > 0 ? "publish or lose" : "publish"} … private users`;
+  const count = made_public + removed_private;
+  return { count, of: counts.users - counts.public_users, limit: MAX_PRIVATE, would };
 }
 
 /** Lists the most telling rule first. */
@@ -132,7 +129,7 @@ export function refuseEmpty(
   { counts }: Summary,
   { madePrivate, leftOut }: ReadReport,
   old: OldSnapshot | undefined,
-  { allowShrink }: ImportOptions,
+  allowShrink: boolean | undefined,
 ): void {
   if (counts.users === 0 && counts.companies === 0) {
     throw new Error("the dataset has no users and no companies; nothing was written");
@@ -161,11 +158,13 @@ function isMost(count: number, all: number, limit: number): boolean {
  * Throws because of what would happen to the snapshot `name`. The message names the flags that allow it,
  * unless takedowns are held: if ids have changed, these flags would publish hidden users.
  */
-function refuse(name: string, accidents: ReadonlyMap<Flag, string>, isHeld: boolean): never {
+function refuse(name: string, accidents: ReadonlyMap<Allowance, string>, isHeld: boolean): never {
   const list = new Intl.ListFormat("en");
   const would = list.format(accidents.values());
-  const cure = accidents.has("--allow-renames") ? "give each user an id that stays, or " : "";
-  const intended = isHeld ? HIDE_ELSEWHERE : `add ${list.format(accidents.keys())}`;
+  const cure = accidents.has("allowRenames") ? "give each user an id that stays, or " : "";
+  const intended = isHeld
+    ? HIDE_ELSEWHERE
+    : `add ${list.format(accidents.keys().map((each) => FLAGS[each]))}`;
   throw new UnlikelyChange(
     name,
     `would ${would}; nothing was written (${cure}if this is intended, ${intended})`,

@@ -11,7 +11,7 @@
  * | source.ts | the reader that fits the source is opened |
  * | line-reader.ts, src/tables | a line of NDJSON, or a row that becomes the same record: `{"type":"user","id":"3f25…","public":true,"name":" Ann ",…}` |
  * | read-dataset.ts | takes the next four steps with each record |
- * | ids.ts | the id map says that `3f25…` is 7 |
+ * | id-map.ts | the id map says that `3f25…` is 7 |
  * | clean-record.ts | the name is "Ann" |
  * | domain/validate-record.ts | has the fields of a user, and they are valid |
  * | write-rows.ts | a row of the table `user`; a private user is an id in `private_user` |
@@ -29,11 +29,12 @@ import { nameKinds } from "../domain/model.ts";
 import { naming, TEMPORARY_DATABASE } from "../files/errors.ts";
 import { replaceFile } from "../files/replace.ts";
 import { buildNameIndex } from "../search/name-index.ts";
-import { summarize, writeMeta } from "../snapshot/format/meta.ts";
+import { type Contents, summarize, writeMeta } from "../snapshot/format/meta.ts";
 import { createIndexes, createSchema } from "../snapshot/format/schema.ts";
 import type { Database } from "../sqlite/driver.ts";
 import { guard, refuseEmpty } from "./guard.ts";
-import { openIds } from "./ids.ts";
+import { openIdMap } from "./id-map.ts";
+import { createIds } from "./ids.ts";
 import type { LineSource } from "./line-reader.ts";
 import { type OldSnapshot, readOldFile } from "./old-snapshot.ts";
 import type { ImportOptions } from "./options.ts";
@@ -108,7 +109,11 @@ export async function buildSnapshot(
 ): Promise<Uint8Array> {
   const db = sqlite.openMemory();
   using _open = beginWriting(db);
-  await fill(db, findNamed(dataset), undefined, builtAtMs, { mayBeEmpty: true });
+  await using reader = await openReader(findNamed(dataset));
+  const ids = createIds(reader.ids);
+  createSchema(db.$client);
+  await readDataset(reader, createRows(db, ids), ids, builtAtMs);
+  await complete(db, { ...summarize(db), id_map: await ids.commit() }, builtAtMs);
   return sealInMemory(db);
 }
 
@@ -121,38 +126,43 @@ async function fill(
   source: Source,
   old: OldSnapshot | undefined,
   nowMs: number,
-  options: ImportOptions & { mayBeEmpty?: boolean },
+  options: ImportOptions,
 ): Promise<WriteReport> {
   await using reader = await openReader(source, options);
-  using ids = await openIds(reader.ids, old, options);
+  using map = await openIdMap(options.idMap, options);
+  const ids = createIds(reader.ids, old, map, options.force);
   createSchema(db.$client);
   const handler = options.skipInvalid ? createSkippingHandler(db, ids) : createRows(db, ids);
-  const reading = { ...options, takesRounded: options.force };
-  const read = await readDataset(reader, handler, ids, nowMs, reading);
+  const read = await readDataset(reader, handler, ids, nowMs, options);
 
-  const held = old ? holdTakedowns(db, { nowMs, holdMs: options.holdMs }) : 0;
+  const held = old && holdTakedowns(db, { nowMs, holdMs: options.holdMs });
   const summary = summarize(db);
-  if (!options.mayBeEmpty) refuseEmpty(summary, read, old, options);
+  refuseEmpty(summary, read, old, options.allowShrink);
   const differences = old && guard(db, old, summary, options);
   const { counts, unlocked } = summary;
-  const report = { ...read, counts, unlocked, differences, held, notFound: [] };
+  const report = { ...read, counts, unlocked, differences, held };
   if (options.dryRun) return report;
 
   // Before the indexes, which take long, because the id map may be on a full disk.
   const id_map = await ids.commit();
-  await buildIndexes(db, (users) => options.onIndexed?.(users / counts.public_users));
-  writeMeta(db, { ...summary, id_map }, nowMs);
+  await complete(db, { ...summary, id_map }, nowMs, options.onIndexed);
   return report;
 }
 
-/** Calls `onUsers` repeatedly with the number of users in the index of names. */
-async function buildIndexes({ $client }: Database, onUsers: (done: number) => void) {
+/** Adds to the rows what else a snapshot has: the indexes and the metadata. */
+async function complete(
+  db: Database,
+  contents: Contents,
+  nowMs: number,
+  onIndexed?: ImportOptions["onIndexed"],
+): Promise<void> {
   for (const kind of nameKinds) {
-    for (const done of buildNameIndex($client, kind)) {
-      if (kind === "user") onUsers(done);
+    for (const done of buildNameIndex(db.$client, kind)) {
+      if (kind === "user") onIndexed?.(done / contents.counts.public_users);
       // Lets the event loop handle pending signals.
       await setImmediate();
     }
   }
-  createIndexes($client);
+  createIndexes(db.$client);
+  writeMeta(db, contents, nowMs);
 }

@@ -20,7 +20,7 @@ export type LineSource<Line extends object = object> =
 /** Reads the first line, which says whose ids these are. */
 export async function openLines(
   source: LineSource,
-  { expectEnd, onBytes }: ImportOptions = {},
+  { expectEnd, onBytes }: Pick<ImportOptions, "expectEnd" | "onBytes"> = {},
 ): Promise<RecordReader> {
   const batches = readLines(decompress(counting(bytesOf(source), onBytes)));
   let ids: SourceIds = OWN_IDS;

@@ -44,7 +44,7 @@ export interface Hold {
 export async function readOldFile(
   name: string,
   nowMs: number,
-  { force, holdMs }: ImportOptions,
+  { force, holdMs }: Pick<ImportOptions, "force" | "holdMs">,
 ): Promise<OldFile | undefined> {
   const path = findFile(name);
   if (!existsSync(path)) return undefined;

@@ -14,7 +14,7 @@ import type { RecordItem, RecordReader, UnknownColumn } from "../domain/record-r
 import { createRoundedIds } from "../domain/source-ids.ts";
 import { groupDigits } from "../domain/text.ts";
 import { InvalidRecord } from "../domain/validate-record.ts";
-import { createCleaner, type OddCount } from "./clean-record.ts";
+import { type CleaningOptions, createCleaner, type OddCount } from "./clean-record.ts";
 import type { Ids } from "./ids.ts";
 import { ERRORS_PER_GROUP, type ImportOptions } from "./options.ts";
 import type { RecordHandler } from "./write-rows.ts";
@@ -41,18 +41,16 @@ export interface ReadReport {
   leftOut: number;
 }
 
-interface ReadingOptions extends ImportOptions {
-  /** Whether to take ids that look rounded. */
-  takesRounded?: boolean | undefined;
-}
-
-/** Rejects with a {@link DatasetError} if any error was not skipped. Times after `nowMs` are odd. */
+/**
+ * Rejects with a {@link DatasetError} if any error was not skipped. Times after `nowMs` are odd. With
+ * `force`, takes ids that look rounded.
+ */
 export async function readDataset<Parsed extends RecordId>(
   reader: RecordReader,
   handler: RecordHandler<Parsed>,
   ids: Ids,
   nowMs: number,
-  options: ReadingOptions = {},
+  options: CleaningOptions & Pick<ImportOptions, "maxErrors" | "force"> = {},
 ): Promise<ReadReport> {
   const errors = new RecordErrors(options.maxErrors);
   const skipped = new RecordErrors(options.maxErrors);
@@ -109,7 +107,7 @@ export async function readDataset<Parsed extends RecordId>(
     }
   }
 
-  const columns = options.takesRounded ? [] : rounded.list();
+  const columns = options.force ? [] : rounded.list();
   for (const first of columns) report({ field: "id", reason: ROUNDED, ...first, isFinal: true });
   handler.complete(report);
   if (errors.count > 0) throw new DatasetError(errors);

@@ -11,7 +11,7 @@
  * |---|---|
  * | files/replace.ts | the lock is taken |
  * | target.ts | the snapshot is copied, and the copy verified and opened |
- * | ids.ts | a key becomes a number, if the snapshot was made with an id map |
+ * | id-map.ts | a key becomes a number, if the snapshot was made with an id map |
  * | takedowns.ts | the row of the user is deleted, and the id added to `private_user` |
  * | search/name-index.ts | the name is removed from the index |
  * | takedowns.ts | the time is noted, to which imports keep for an hour |
@@ -25,7 +25,8 @@ import { NameChanges } from "../search/name-index.ts";
 import { type Counts, summarizeChanges, writeMeta } from "../snapshot/format/meta.ts";
 import { privateUser, user } from "../snapshot/format/schema.ts";
 import type { Database } from "../sqlite/driver.ts";
-import { type Ids, openIds } from "./ids.ts";
+import { openIdMap } from "./id-map.ts";
+import { createIds, type Ids } from "./ids.ts";
 import { type Hold, MAX_HOLD_MS, readOld, whereHeld } from "./old-snapshot.ts";
 import type { HideOptions } from "./options.ts";
 import { changeCopy } from "./target.ts";
@@ -58,7 +59,8 @@ export function hideUsers(
   const { builtAtMs = Date.now() } = options;
   return changeCopy(target, options, async (db) => {
     const old = readOld(db, target, { nowMs: builtAtMs });
-    using ids = await openIds(OWN_IDS, old, { ...options, readsOnly: true });
+    using map = await openIdMap(options.idMap, { ...options, readsOnly: true });
+    const ids = createIds(OWN_IDS, old, map);
     const found = findUsers(db, given, ids, target);
 
     const users = found.map(({ id }) => id);

@@ -10,9 +10,15 @@ export interface WriteReport extends ReadReport, Totals {
   /** Undefined if the file is new or nothing could be compared. */
   differences: Differences | undefined;
   /** How many users an import kept private or deleted, although the dataset says otherwise. */
-  held: number;
+  held?: number | undefined;
   /** The records that a change file deletes and that do not exist. */
-  notFound: { type: RecordType; id: number | string }[];
+  notFound?: readonly MissingRecord[];
+}
+
+/** A record that does not exist, by its id in the source. */
+export interface MissingRecord {
+  type: RecordType;
+  id: number | string;
 }
 
 /** How a new snapshot differs from the old one. */

@@ -4,9 +4,8 @@ import { expect, test } from "bun:test";
 import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { Random } from "../../src/domain/random.ts";
-import { OWN_IDS } from "../../src/domain/record-reader.ts";
 import { applyChanges } from "../../src/import/apply.ts";
-import { openIds } from "../../src/import/ids.ts";
+import { openIdMap } from "../../src/import/id-map.ts";
 import { importDataset } from "../../src/import/import.ts";
 import type { ImportOptions } from "../../src/import/options.ts";
 import { hideUsers } from "../../src/import/takedowns.ts";
@@ -156,8 +155,8 @@ test("keys are text without the space around them, and 5 is the same key as text
   ]);
   const hiding = hideUsers(["AB", "ac", 60], target, { idMap });
   await expect(hiding).rejects.toThrow("user ac, user 60; nothing was written");
-  using map = await openIds(OWN_IDS, undefined, { idMap, readsOnly: true });
-  expect([5, "5 ", "6"].map((id) => map.find("user", id))).toEqual([1, 1, undefined]);
+  using map = await openIdMap(idMap, { readsOnly: true });
+  expect([5, "5 ", "6"].map((id) => map?.find("user", id))).toEqual([1, 1, undefined]);
 });
 
 test("hide of the number in a page's address says which key that is", async () => {

@@ -29,7 +29,7 @@ export interface Meta extends Totals {
 }
 
 /** The metadata except for when, and by which version of Roadbook, a snapshot is written. */
-type Contents = Omit<Meta, "built_at" | "roadbook_version">;
+export type Contents = Omit<Meta, "built_at" | "roadbook_version">;
 
 export function writeMeta(db: Database, contents: Contents, builtAtMs: number): void {
   const built_at = formatTime(Math.floor(builtAtMs / 1000));
