@@ -136,21 +136,18 @@ function splitWords(settings: Settings, args: string[]): Word[] {
   const valued = Object.values(settings).filter((setting) => !setting.type.isSwitch);
   const names = new Set(valued.map(({ name }) => name));
   const words: Word[] = [];
-  let hasEnded = false;
-  for (let at = 0; at < args.length; at++) {
-    const word = args[at] ?? "";
-    if (word === "--" && !hasEnded) {
-      hasEnded = true;
-      continue;
-    }
+  const left = [...args];
+  for (let word = left.shift(); word !== undefined; word = left.shift()) {
+    if (word === "--") return [...words, ...left.map((text) => ({ flag: undefined, text }))];
 
-    const [, flag, rest = ""] = /^(-[^-]|--[^=]*)(.*)/s.exec(hasEnded ? "" : word) ?? [];
-    const inline = rest === "" ? undefined : rest.replace(/^=/, "");
-    // The next flag was most likely not meant as the value.
-    const isFollowed = flag !== undefined && names.has(flag) && !args[at + 1]?.startsWith("--");
+    const [, flag, rest = ""] = /^(-[^-]|--[^=]*)(.*)/s.exec(word) ?? [];
     if (flag === undefined) words.push({ flag, text: word });
-    else if (inline === undefined && isFollowed) words.push({ flag, text: args[++at] });
-    else words.push({ flag, text: inline });
+    else if (rest !== "") words.push({ flag, text: rest.replace(/^=/, "") });
+    else {
+      // The next flag was most likely not meant as the value.
+      const isFollowed = names.has(flag) && !left[0]?.startsWith("--");
+      words.push({ flag, text: isFollowed ? left.shift() : undefined });
+    }
   }
   return words;
 }
