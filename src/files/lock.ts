@@ -81,13 +81,13 @@ export interface LockedFolder extends Disposable {
 
 /**
  * Makes the folder `path`, which only this user can open, and removes what a killed process left there.
- * Because of `held`, no other process uses the folder. It is disposed of when the folder has been removed.
+ * Because of `lock`, no other process uses the folder. It is disposed of when the folder has been removed.
  */
-export function makeLockedFolder(path: string, held: Disposable): LockedFolder {
+export function makeLockedFolder(path: string, lock: Disposable): LockedFolder {
   function remove(): void {
     process.off("exit", remove);
     removeIfPossible(path);
-    held[Symbol.dispose]();
+    lock[Symbol.dispose]();
   }
 
   process.on("exit", remove);
@@ -132,11 +132,11 @@ export async function makeTemporaryFolder(parent = TEMPORARY): Promise<LockedFol
   mkdirSync(parent, { recursive: true, mode: 0o700 });
   const outer = mkdtempSync(join(parent, "roadbook-"));
   const files = join(outer, FILES);
-  const held = lockIfPossible(join(outer, LOCK));
+  const taken = lockIfPossible(join(outer, LOCK));
   return makeLockedFolder(files, {
     [Symbol.dispose]() {
       // First, because Windows does not remove a file that is open.
-      held?.[Symbol.dispose]();
+      taken?.[Symbol.dispose]();
       // A folder of which files are left is recognized only with its lock.
       if (!existsSync(files)) removeIfPossible(outer);
     },

@@ -70,9 +70,9 @@ async function makeOnlyFolder(
   current: string,
   options: LockOptions,
 ): Promise<LockedFolder> {
-  const held = await waitForLock(target, () => lock(hiddenBeside(current, "lock")), options);
+  const taken = await waitForLock(target, () => lock(hiddenBeside(current, "lock")), options);
   // Each user has their own, because nobody can empty the folder of another user.
-  return makeLockedFolder(hiddenBeside(current, `new-${process.getuid?.() ?? ""}`), held);
+  return makeLockedFolder(hiddenBeside(current, `new-${process.getuid?.() ?? ""}`), taken);
 }
 
 async function commit({ next, current }: Paths, { mode, onCommit }: ReplaceOptions): Promise<void> {

@@ -21,7 +21,7 @@ export interface CsvFile {
   /** The rule that its operator gives. */
   quotes: QuoteRule | undefined;
   /** The title of the column that is taken as the id. */
-  key: string | undefined;
+  idTitle: string | undefined;
 }
 
 export interface CsvForm {
@@ -179,7 +179,7 @@ function problem({ name }: CsvFile, line: number, reason: string): Error {
 function readHeader(file: CsvFile, { cells, line }: OpenRecord): ReadHeader {
   if (cells.length === 1 && cells[0]?.includes("|")) throw problem(file, line, HAS_BARS);
   const titledWidth = cells.findLastIndex((title) => title.trim() !== "") + 1;
-  const found = findColumns(file.name, file.table, cells.slice(0, titledWidth), file.key);
+  const found = findColumns(file.name, file.table, cells.slice(0, titledWidth), file.idTitle);
   const indexes = columnsOf(file.table).map((column) => found.columns.get(column) ?? -1);
   return { ...found, indexes, width: cells.length, titledWidth };
 }

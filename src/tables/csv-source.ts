@@ -35,7 +35,7 @@ export function openCsvSource(ids: IdFormat, { dates, quotes, key }: CsvOptions)
   async function open(table: TableName, path: string) {
     const name = basename(path);
     names.set(table, name);
-    const file = { name, path, table, quotes, key: table === "users" ? key : undefined };
+    const file = { name, path, table, quotes, idTitle: table === "users" ? key : undefined };
     const loader = createLoader(client, table, ids);
     const header = await readCsv(file, loader);
     if (loader.isMisread()) {

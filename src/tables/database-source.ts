@@ -30,7 +30,7 @@ interface QueryReply {
 }
 
 /** Connects to a database, to run the queries in the files. */
-export async function openDatabase(address: Address, ids: IdFormat): Promise<TableSource> {
+export async function openDatabase(address: DatabaseAddress, ids: IdFormat): Promise<TableSource> {
   if (!process.versions.bun) {
     throw new Error("databases need the executable or Bun; on Node.js, import NDJSON or CSV");
   }
@@ -81,13 +81,13 @@ function trimQuery({ comment, quoted }: Dialect, text: string): string {
 }
 
 /** Where a database is, and how long a reply may take. */
-interface Address {
+interface DatabaseAddress {
   url: string;
   dialect: Dialect;
   timeoutMs: number;
 }
 
-async function connect(address: Address): Promise<Connection> {
+async function connect(address: DatabaseAddress): Promise<Connection> {
   const { url, dialect, timeoutMs } = address;
   const path = dialect === dialects.sqlite ? url.replace(dialect.scheme, "") : undefined;
   try {
@@ -100,7 +100,7 @@ async function connect(address: Address): Promise<Connection> {
 
 /** Bun gives the same reason for an unknown host and a closed port, so this connects once more. */
 async function explainFailure(
-  { url, dialect, timeoutMs }: Address,
+  { url, dialect, timeoutMs }: DatabaseAddress,
   error: unknown,
 ): Promise<string> {
   const reason = reasonOf(error);
@@ -184,7 +184,7 @@ async function checkLog(path: string): Promise<boolean> {
 type ServerReply = Row[] & { columns?: { name: string }[] };
 
 /** Connects to PostgreSQL, MySQL or MariaDB. */
-async function connectToServer({ url, dialect, timeoutMs }: Address): Promise<Connection> {
+async function connectToServer({ url, dialect, timeoutMs }: DatabaseAddress): Promise<Connection> {
   const { SQL } = await import("bun");
   const client = new SQL({
     url,

@@ -43,21 +43,21 @@ export function findTitled(table: TableName, title: string): ColumnName | undefi
 }
 
 /**
- * Finds the columns of a table. `key` is the title of the one that is taken as the id. Throws if a
- * column is missing, or if two fit.
+ * Finds the columns of a table. The one titled `idTitle` is taken as the id. Throws if a column is
+ * missing, or if two fit.
  */
 export function findColumns(
   file: string,
   table: TableName,
   titles: readonly string[],
-  key?: string,
+  idTitle?: string,
 ): Header {
   const columns = new Map<ColumnName, number>();
-  if (key !== undefined) columns.set("id", findKey(file, table, titles, key));
+  if (idTitle !== undefined) columns.set("id", findNamed(file, table, titles, idTitle));
 
   for (const [at, title] of titles.entries()) {
     const column = findTitled(table, title);
-    if (column === undefined || (column === "id" && key !== undefined)) continue;
+    if (column === undefined || (column === "id" && idTitle !== undefined)) continue;
     const other = columns.get(column) ?? columns.get(RIVALS[column] ?? column);
     if (other !== undefined) {
       const both = `${quoted(titles[other])} and ${quoted(title)}`;
@@ -93,12 +93,17 @@ const RIVALS: Partial<Record<ColumnName, ColumnName>> = {
 };
 
 /** Finds the column that an operator has named, by its title or by what it is. */
-function findKey(file: string, table: TableName, titles: readonly string[], key: string): number {
-  const named = titles.findIndex((title) => simplify(title) === simplify(key));
-  const at = named < 0 ? titles.findIndex((title) => findTitled(table, title) === key) : named;
+function findNamed(
+  file: string,
+  table: TableName,
+  titles: readonly string[],
+  name: string,
+): number {
+  const named = titles.findIndex((title) => simplify(title) === simplify(name));
+  const at = named < 0 ? titles.findIndex((title) => findTitled(table, title) === name) : named;
   if (at >= 0) return at;
   throw new Error(
-    `${file} has no column ${quoted(key)} for --key; it has ${titles.map(quoted).join(", ")}`,
+    `${file} has no column ${quoted(name)} for --key; it has ${titles.map(quoted).join(", ")}`,
   );
 }
 

@@ -5,7 +5,7 @@ import { isNoValue } from "../domain/placeholders.ts";
 import { columnsOf, type TableName, tableOf } from "./columns.ts";
 
 type Cell = string | number | boolean | null | undefined;
-type CsvRow = Record<string, Cell>;
+type CsvFields = Record<string, Cell>;
 
 /** Yields the lines of a table's file, beginning with its header. */
 export function* toCsv(table: TableName, records: Iterable<DatasetLine>): Generator<string> {
@@ -20,7 +20,7 @@ export function* toCsv(table: TableName, records: Iterable<DatasetLine>): Genera
 }
 
 /** Lists the rows of a table that a record of the dataset becomes. */
-function listRows(table: TableName, record: DatasetLine): CsvRow[] {
+function listRows(table: TableName, record: DatasetLine): CsvFields[] {
   if (table === tableOf(record.type))
     return [record.type === "user" ? toUserFields(record) : record];
   if (!isPublicUser(record)) return [];
@@ -33,7 +33,7 @@ function listRows(table: TableName, record: DatasetLine): CsvRow[] {
   });
 }
 
-function toUserFields(record: PublicUserLine | PrivateUserLine): CsvRow {
+function toUserFields(record: PublicUserLine | PrivateUserLine): CsvFields {
   if (!isPublicUser(record)) return { id: record.id, public: false };
   const { id, name, avatar_url, created_at, company } = record;
   const membership = company ? { company_id: company.id, company_role: company.role } : {};
