@@ -17,12 +17,6 @@ export function mayBePrivate(record: RawRecord): boolean {
   return record.type === "user" && record.public !== true;
 }
 
-/**
- * Where a record stands: the number of its line, or of a record of a snapshot. 0 for each row of a
- * database, which is found by its id. Only the reader knows what it means.
- */
-export type Position = number;
-
 /** An error as users of the library and of `--json` see it. */
 export interface RecordError {
   /** Empty for an error in the whole line. */
@@ -47,10 +41,8 @@ export interface Finding extends Pick<RecordError, "field" | "reason"> {
   missing?: { type: RecordType; id: number | string };
 }
 
-/** A finding with its record. The reader of the source then adds the line or the place. */
+/** A finding with its record and the line of it. The reader then says where that is. */
 export interface PlacedFinding extends Finding, RecordError {
-  /** Where the record stands. Undefined if the error is not in a single record. */
-  at?: Position | undefined;
   /** Whether nothing can be skipped because of the error. */
   isFinal?: boolean;
   /** Ends the reason, if the record was skipped, as in "; the user becomes private". */

@@ -2,15 +2,15 @@
  * The interface of all readers of a source: they yield the records in order, and know whose ids these
  * are and where each stands, also for errors.
  */
-import type { PlacedFinding, Position, RawRecord } from "./raw-records.ts";
+import type { PlacedFinding, RawRecord } from "./raw-records.ts";
 
 export interface RecordReader extends AsyncDisposable {
   readonly ids: SourceIds;
   /** Yields everything in the source, in batches. */
   read(): AsyncIterable<Iterable<Item>>;
   /**
-   * Adds to an error that was found in one of the records where it is. May also write its field and
-   * reason as they fit the source.
+   * Adds to an error that was found in one of the records the place, unless that is a line of NDJSON. May
+   * also write its field as it fits the source.
    */
   locate(error: PlacedFinding): PlacedFinding;
 }
@@ -29,7 +29,8 @@ export type Item = RecordItem | ProblemItem | NoteItem | ColumnItem;
 
 export interface RecordItem {
   record: RawRecord;
-  at: Position;
+  /** The line on which it begins; 0 in a source that has no lines. */
+  line: number;
 }
 
 /** An error in a part of the source that is no record. */

@@ -45,9 +45,9 @@ const LEAST_STEP = 1024n;
  */
 export function createRoundedIds() {
   /** The first record of a type with such an id, or that another one has an id that no double has. */
-  const firsts = new Map<RecordType, { id: string; at: number } | "exact">();
+  const firsts = new Map<RecordType, { id: string; line: number } | "exact">();
   return {
-    add({ type: given, id }: RawRecord, at: number): void {
+    add({ type: given, id }: RawRecord, line: number): void {
       const text = typeof id === "bigint" ? String(id) : id;
       if (typeof text !== "string" || !LONG.test(text)) return;
       const type = recordTypes.find((known) => known === given);
@@ -60,11 +60,11 @@ export function createRoundedIds() {
       // Some programs print all digits of a double, and others as many as tell it from the next.
       const isDouble = BigInt(Number(text)) === BigInt(text) || String(Number(text)) === text;
       if (!isDouble) firsts.set(type, "exact");
-      else if (!first) firsts.set(type, { id: text, at });
+      else if (!first) firsts.set(type, { id: text, line });
     },
 
     /** Lists the types of which every long id looks rounded, each with its first record. */
-    list: (): { type: RecordType; id: string; at: number }[] =>
+    list: (): { type: RecordType; id: string; line: number }[] =>
       [...firsts].flatMap(([type, first]) => (first === "exact" ? [] : [{ type, ...first }])),
   };
 }

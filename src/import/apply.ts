@@ -6,13 +6,7 @@
 import { sql } from "drizzle-orm";
 import { sqlite } from "#sqlite";
 import type { ChangeLine } from "../domain/dataset.ts";
-import type {
-  Finding,
-  Position,
-  RecordId,
-  RecordType,
-  ReportError,
-} from "../domain/raw-records.ts";
+import type { Finding, RecordId, RecordType, ReportError } from "../domain/raw-records.ts";
 import { validateChange } from "../domain/validate-record.ts";
 import { NameChanges } from "../search/name-index.ts";
 import { parseHeader } from "../snapshot/format/layout.ts";
@@ -85,9 +79,9 @@ async function change(
   return { ...read, counts, unlocked, differences, notFound: handler.notFound };
 }
 
-/** A record that a line changes or deletes, and where that line is. */
+/** A record, and the line that changes or deletes it. */
 interface Change extends RecordId {
-  at: Position;
+  line: number;
 }
 
 /** Makes the changes of a change file to the rows of a database. */
@@ -109,16 +103,16 @@ function createChangeHandler(db: Database, ids: Ids, builtAtMs: number) {
    * A record replaces the one with the same id. A record may be deleted before or after its last
    * reference is removed.
    */
-  function add(record: ChangeLine, at: Position): Finding[] {
+  function add(record: ChangeLine, line: number): Finding[] {
     const { type, id } = record;
     if (changes.has(`${type} ${id}`)) return [duplicateId(record, ids)];
 
-    const change = { type, id, at };
+    const change = { type, id, line };
     changes.set(`${type} ${id}`, change);
     if (type === "user" || type === "company") names.note(type, id);
 
     const existed = rows.remove(record);
-    if (!("deleted" in record)) return rows.add(record, at);
+    if (!("deleted" in record)) return rows.add(record, line);
 
     if (!existed) notFound.push({ type, id: ids.inSource(record) });
     else if (type !== "user") deletions.push(change);

@@ -34,7 +34,7 @@ export async function openLines(
       const record = parseLine(line);
       count++;
       if (record instanceof InvalidRecord) yield* listProblems(record.errors, line.number);
-      else if (record) yield { record, at: line.number };
+      else if (record) yield { record, line: line.number };
     }
   }
 
@@ -78,8 +78,7 @@ export async function openLines(
   return {
     ids,
     read,
-    // A position is the number of a line.
-    locate: (error) => ({ ...error, line: error.at }),
+    locate: (error) => error,
     async [Symbol.asyncDispose]() {
       await batches.return(undefined);
     },

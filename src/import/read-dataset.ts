@@ -3,13 +3,7 @@
  * cleaned, validated and given to a handler. An error is final unless the handler skips what is
  * invalid. Errors are grouped, so that frequent ones never hide others.
  */
-import type {
-  Finding,
-  PlacedFinding,
-  Position,
-  RecordError,
-  RecordId,
-} from "../domain/raw-records.ts";
+import type { Finding, PlacedFinding, RecordError, RecordId } from "../domain/raw-records.ts";
 import type { RecordItem, RecordReader, UnknownColumn } from "../domain/record-reader.ts";
 import { createRoundedIds } from "../domain/source-ids.ts";
 import { groupDigits } from "../domain/text.ts";
@@ -74,24 +68,24 @@ export async function readDataset<Parsed extends RecordId>(
     add(reader.locate({ ...error, id: idInSource(error, ids) }));
 
   /** Reports the errors in a record, and skips the record if possible. */
-  const reject = (parsed: Parsed | InvalidRecord, found: readonly Finding[], at: Position) => {
+  const reject = (parsed: Parsed | InvalidRecord, found: readonly Finding[], line: number) => {
     const record = parsed instanceof InvalidRecord ? parsed.recordId : parsed;
     const { type, id } = record ?? {};
-    const outcome = record && handler.skip?.(record, parsed, at);
+    const outcome = record && handler.skip?.(record, parsed, line);
     const { consequence, madePrivate: isHidden } = outcome ?? {};
     if (isHidden) madePrivate++;
     const isFinal = outcome === undefined;
     if (isFinal && record && type !== "user") invalid.add(nameOf(record, ids));
-    for (const error of found) report({ ...error, type, id, at, consequence, isFinal });
+    for (const error of found) report({ ...error, type, id, line, consequence, isFinal });
   };
 
-  const take = ({ record, at }: RecordItem): void => {
-    rounded.add(record, at);
+  const take = ({ record, line }: RecordItem): void => {
+    rounded.add(record, line);
     ids.translate(record);
     const oddTexts = cleaner.clean(record);
     const parsed = handler.validate(record);
-    const found = parsed instanceof InvalidRecord ? parsed.errors : handler.add(parsed, at);
-    if (found.length > 0) reject(parsed, found, at);
+    const found = parsed instanceof InvalidRecord ? parsed.errors : handler.add(parsed, line);
+    if (found.length > 0) reject(parsed, found, line);
     else cleaner.count(oddTexts);
   };
 

@@ -4,7 +4,7 @@
  */
 import { type SQL, sql } from "drizzle-orm";
 import { MAX_ACHIEVEMENTS_BYTES } from "../domain/model.ts";
-import type { Position, RecordId, ReportError } from "../domain/raw-records.ts";
+import type { RecordId, ReportError } from "../domain/raw-records.ts";
 import { mustExist } from "../domain/validation-errors.ts";
 import { encodeUnlocks } from "../snapshot/format/records.ts";
 import { achievement, type Unlock, user } from "../snapshot/format/schema.ts";
@@ -25,13 +25,13 @@ export function judgePending({ $client }: Database, ids: Ids, report: ReportErro
   // If user 8 in the example of missingOf is pending and stands on line 2, this selects
   // (company.id, company, 3, 8, 2).
   const missing = $client.prepare<Reference>(
-    `SELECT field, type, missing.id, user, at
+    `SELECT field, type, missing.id, user, line
       FROM (${missingOf("pending JOIN user USING (id)")}) AS missing
-      JOIN pending ON pending.id = user ORDER BY at, rank`,
+      JOIN pending ON pending.id = user ORDER BY line, user, rank`,
   );
-  for (const { field, user, at, ...found } of missing.iterate()) {
+  for (const { field, user, line, ...found } of missing.iterate()) {
     const problem = mustExist(field, found.type, ids.inSource(found));
-    report({ ...problem, at, type: "user", id: user, missing: found });
+    report({ ...problem, line, type: "user", id: user, missing: found });
   }
 }
 
@@ -39,8 +39,8 @@ export function judgePending({ $client }: Database, ids: Ids, report: ReportErro
 interface Reference extends RecordId {
   field: string;
   user: number;
-  /** Where the user stands, or where the record is deleted. */
-  at: Position;
+  /** The line of the user, or the one that deletes the record. */
+  line: number;
 }
 
 /**
@@ -67,7 +67,7 @@ function missingOf(users: string): string {
 /** Reports the users who refer to a deleted record. Reads all users, because any of them may. */
 export function judgeDeletions(
   { $client }: Database,
-  deletions: readonly (RecordId & { at: Position })[],
+  deletions: readonly (RecordId & { line: number })[],
   ids: Ids,
   report: ReportError,
 ): void {
@@ -76,15 +76,15 @@ export function judgeDeletions(
   // deletions.
   const referenced = $client.prepare<Omit<Reference, "field">>(
     `WITH deletion AS MATERIALIZED (SELECT
-        value ->> 'type' AS type, value ->> 'id' AS id, value ->> 'at' AS at
+        value ->> 'type' AS type, value ->> 'id' AS id, value ->> 'line' AS line
         FROM json_each(?))
-      SELECT type, id, user, at FROM (${missingOf("user")}) CROSS JOIN deletion USING (type, id)
-      ORDER BY at, user`,
+      SELECT type, id, user, line FROM (${missingOf("user")}) CROSS JOIN deletion USING (type, id)
+      ORDER BY line, user`,
   );
-  for (const { user, at, ...found } of referenced.iterate(JSON.stringify(deletions))) {
+  for (const { user, line, ...found } of referenced.iterate(JSON.stringify(deletions))) {
     const group = "is still referenced";
     const reason = `${found.type} ${ids.inSource(found)} ${group}`;
-    report({ field: "id", reason, group, at, type: "user", id: user, missing: found });
+    report({ field: "id", reason, group, line, type: "user", id: user, missing: found });
   }
 }
 

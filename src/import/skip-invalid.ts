@@ -11,7 +11,7 @@
  * too many for a response. A table `trimmed` has the ids of these users meanwhile.
  */
 import type { DatasetLine } from "../domain/dataset.ts";
-import type { Position, RecordId, ReportError } from "../domain/raw-records.ts";
+import type { RecordId, ReportError } from "../domain/raw-records.ts";
 import { InvalidRecord, salvageUser, validateRecord } from "../domain/validate-record.ts";
 import type { Database } from "../sqlite/driver.ts";
 import type { Ids } from "./ids.ts";
@@ -25,12 +25,12 @@ export function createSkippingHandler(db: Database, ids: Ids) {
   function skip(
     { type, id }: RecordId,
     invalid: DatasetLine | InvalidRecord,
-    at: Position,
+    line: number,
   ): Skipped {
     if (type !== "user") return { consequence: "" };
 
     const rest = invalid instanceof InvalidRecord && salvageUser(invalid);
-    const isKept = rest && rows.add(rest, at).length === 0;
+    const isKept = rest && rows.add(rest, line).length === 0;
     if (isKept) return { consequence: "; the rest of the user is kept" };
     return { consequence: "; the user becomes private", madePrivate: rows.hide(id) };
   }

@@ -163,7 +163,7 @@ async function openRecords(path: string): Promise<RecordReader> {
     ids: { kind: "snapshot", mark: readMeta(db).id_map },
     read: () => readSnapshot(path, db),
     // A snapshot has no lines, so only the file is named.
-    locate: (error) => ({ ...error, place: path }),
+    locate: (error) => ({ ...error, line: undefined, place: path }),
     [Symbol.asyncDispose]: async () => db.$client.close(),
   };
 }
@@ -171,10 +171,8 @@ async function openRecords(path: string): Promise<RecordReader> {
 async function* readSnapshot(path: string, db: Database): AsyncGenerator<Item[]> {
   try {
     let batch: Item[] = [];
-    let count = 0;
     for (const record of listRecords(db)) {
-      count++;
-      batch.push({ record, at: count });
+      batch.push({ record, line: 0 });
       if (batch.length < BATCH) continue;
 
       yield batch;

@@ -6,7 +6,7 @@ import { eq, getTableColumns, getTableName, sql } from "drizzle-orm";
 import type { SQLiteTable } from "drizzle-orm/sqlite-core";
 import type { DatasetLine } from "../domain/dataset.ts";
 import type { PublicUserLine } from "../domain/model.ts";
-import type { Finding, Position, RawRecord, RecordId, ReportError } from "../domain/raw-records.ts";
+import type { Finding, RawRecord, RecordId, ReportError } from "../domain/raw-records.ts";
 import { groupDigits } from "../domain/text.ts";
 import { parseTime } from "../domain/time.ts";
 import { type InvalidRecord, validateRecord } from "../domain/validate-record.ts";
@@ -36,12 +36,12 @@ const id = sql.placeholder("id");
 export interface RecordHandler<Parsed> {
   validate(record: RawRecord): Parsed | InvalidRecord;
   /** Applies a record, or returns the errors in it. */
-  add(record: Parsed, at: Position): Finding[];
+  add(record: Parsed, line: number): Finding[];
   /**
    * Leaves out the invalid part of a record that is invalid or was refused by `add`. Without this
    * method, every error is final.
    */
-  skip?(record: RecordId, invalid: Parsed | InvalidRecord, at: Position): Skipped;
+  skip?(record: RecordId, invalid: Parsed | InvalidRecord, line: number): Skipped;
   /** Completes the rows, and reports the errors that can be detected only after the last record. */
   complete(report: ReportError): void;
 }
@@ -60,7 +60,7 @@ export function createRows(db: Database, ids: Ids) {
   const removals = prepareDeletions(db);
   // The users who refer to something that has not been read yet. These may be all users, so an import
   // has them on disk, unlike a TEMP table (see temp_store in target.ts).
-  db.$client.exec("CREATE TABLE pending (id INTEGER PRIMARY KEY, at INTEGER)");
+  db.$client.exec("CREATE TABLE pending (id INTEGER PRIMARY KEY, line INTEGER)");
   const addPending = db.$client.prepare("INSERT INTO pending VALUES (?, ?)");
   /** The ids of the roles and achievements read so far. */
   const known = { role: new Set<number>(), achievement: new Set<number>() };
@@ -71,17 +71,17 @@ export function createRows(db: Database, ids: Ids) {
     maxUnlocks: 0,
   };
 
-  function add(record: DatasetLine, at: Position): Finding[] {
+  function add(record: DatasetLine, line: number): Finding[] {
     const { type, id } = record;
     if (type === "role" || type === "achievement") {
       if (known[type].size >= limits[type].max && !known[type].has(id)) return [tooMany(type)];
       known[type].add(id);
     }
-    return insert(record, at) ? [] : [duplicateId(record, ids)];
+    return insert(record, line) ? [] : [duplicateId(record, ids)];
   }
 
   /** Writes the row for a record. Returns false if its id is already taken. */
-  function insert(record: DatasetLine, at: Position): boolean {
+  function insert(record: DatasetLine, line: number): boolean {
     switch (record.type) {
       case "role":
         return inserts.role(record);
@@ -90,11 +90,11 @@ export function createRows(db: Database, ids: Ids) {
       case "company":
         return inserts.company({ ...record, folded: spell(record.name) });
       case "user":
-        return record.public ? insertPublic(record, at) : inserts.privateUser(record);
+        return record.public ? insertPublic(record, line) : inserts.privateUser(record);
     }
   }
 
-  function insertPublic(record: PublicUserLine, at: Position): boolean {
+  function insertPublic(record: PublicUserLine, line: number): boolean {
     const { id, company, roles = [], achievements = [] } = record;
     // Undefined if the company has not been read yet.
     const companyName = company && inserts.findCompany.get(company.id)?.name;
@@ -106,7 +106,7 @@ export function createRows(db: Database, ids: Ids) {
       (!company || companyName !== undefined) &&
       roles.every((role) => known.role.has(role)) &&
       achievements.every((unlock) => known.achievement.has(unlock.id));
-    if (!isComplete) addPending.run(id, at);
+    if (!isComplete) addPending.run(id, line);
     return true;
   }
 

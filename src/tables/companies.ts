@@ -53,7 +53,7 @@ export async function readCompanies(tables: Tables) {
       const made = makeCompanies(written);
       for (const company of made) add(company);
       const note = `${users.file}: made companies from their names: ${made.length}`;
-      return [...made.map((record) => ({ record, at: 0 })), { note }];
+      return [...made.map((record) => ({ record, line: 0 })), { note }];
     },
   };
 }

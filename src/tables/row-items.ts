@@ -22,8 +22,7 @@ export function toItems(
     const cells = toCells(row, format);
     if (!format.ids.isId(cells.id)) return toProblem(table, row, mustBeId("id", cells.id));
 
-    // The records of a database are found by their ids.
-    return { record: toRecord(type, cells, companies), at: row.line ?? 0 };
+    return { record: toRecord(type, cells, companies), line: row.line ?? 0 };
   });
 }
 
@@ -49,15 +48,15 @@ export function toProblem(table: Table, row: Row, problem: Finding): Item {
 
 /** Names the row and the column of an error in a record. */
 export function locate(error: PlacedFinding, tables: Tables): PlacedFinding {
-  const { at, type, id } = error;
+  const { line, type, id } = error;
   const table = type && tables.get(tableOf(type));
   // A company that was made from its name stands in no table.
-  if (!table || at === undefined) return error;
+  if (!table || line === undefined) return { ...error, line: undefined };
 
   const hasNames = tables.get("users")?.header.columns.has("company");
   const isName = hasNames && error.field === "company.id";
   const field = isName ? "company" : error.field.replace(/^company\./, "company_");
-  return locateRow(table, { ...error, field }, at, id);
+  return locateRow(table, { ...error, field }, line, id);
 }
 
 /** Names a row as `users.csv, line 12`, or `users.sql, id 42`. */
@@ -68,6 +67,6 @@ function locateRow(
   id: unknown,
 ): PlacedFinding {
   const { isSpreadsheet } = format;
-  const place = isSpreadsheet ? `line ${line}` : `${idColumnOf(name)} ${id}`;
-  return { ...error, place: `${file}, ${place}`, hasId: error.hasId || !isSpreadsheet };
+  const place = `${file}, ${isSpreadsheet ? `line ${line}` : `${idColumnOf(name)} ${id}`}`;
+  return { ...error, line: undefined, place, hasId: error.hasId || !isSpreadsheet };
 }
