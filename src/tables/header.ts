@@ -53,7 +53,7 @@ export function findColumns(
   idTitle?: string,
 ): Header {
   const columns = new Map<ColumnName, number>();
-  if (idTitle !== undefined) columns.set("id", findNamed(file, table, titles, idTitle));
+  if (idTitle !== undefined) columns.set("id", findIdColumn(file, table, titles, idTitle));
 
   for (const [at, title] of titles.entries()) {
     const column = findTitled(table, title);
@@ -93,7 +93,7 @@ const RIVALS: Partial<Record<ColumnName, ColumnName>> = {
 };
 
 /** Finds the column that an operator has named, by its title or by what it is. */
-function findNamed(
+function findIdColumn(
   file: string,
   table: TableName,
   titles: readonly string[],
