@@ -50,8 +50,9 @@ export function toProblem(table: Table, row: Row, problem: Finding): Item {
 export function locate(error: PlacedFinding, tables: Tables): PlacedFinding {
   const { line, type, id } = error;
   const table = type && tables.get(tableOf(type));
-  // A company that was made from its name stands in no table.
-  if (!table || line === undefined) return { ...error, line: undefined };
+  // A company that was made from its name stands in no table. A row of a database needs no line.
+  const isPlaced = table && (line !== undefined || !table.format.isSpreadsheet);
+  if (!isPlaced) return { ...error, line: undefined };
 
   const hasNames = tables.get("users")?.header.columns.has("company");
   const isName = hasNames && error.field === "company.id";

@@ -85,6 +85,19 @@ test("a query may have the titles that people give, and the names of companies",
   );
 });
 
+test("a user with too many achievements is found by the query and the id", async () => {
+  const numbers = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 1000)";
+  const importing = importTables("SELECT 1", {
+    users,
+    achievements: `${numbers} SELECT i AS id, 'Owl' AS name, printf('%0150d', i) AS description,
+      'owl.svg' AS icon, 'time' AS kind, 1 AS tier, 1 AS points FROM n`,
+    user_achievements: `${numbers} SELECT 1 AS user_id, i AS achievement_id, 1 AS tier,
+      '2021-05-31' AS unlocked_at FROM n`,
+  });
+  const error = "users.sql, id 1: achievements: must take at most 128 KB in a response, got ";
+  await expect(importing).rejects.toThrow(error);
+});
+
 test("a byte that is no text is no id", async () => {
   const byte = users.replace("1 AS id", "x'c8' AS id");
   await expect(importTables("SELECT 1", { users: byte })).rejects.toThrow("id");
