@@ -1,8 +1,9 @@
 /** The report on a snapshot that a command has written, as sentences and as JSON. */
+import type { MissingRecord } from "../domain/raw-records.ts";
 import type { UnknownColumn } from "../domain/record-reader.ts";
 import { groupDigits, plural, printable } from "../domain/text.ts";
 import type { OddCount } from "../import/clean-record.ts";
-import type { Differences, MissingRecord, WriteReport } from "../import/write-report.ts";
+import type { Differences, WriteReport } from "../import/write-report.ts";
 import type { Counts } from "../snapshot/format/meta.ts";
 
 const MAX_NOT_FOUND = 20;

@@ -37,8 +37,14 @@ export interface Finding extends Pick<RecordError, "field" | "reason"> {
   group?: string;
   /** Whether the reason or the place has the id of the record, which a message then does not repeat. */
   hasId?: boolean;
-  /** For a reference to a record that does not exist, the type and id of that record. */
-  missing?: { type: RecordType; id: number | string };
+  /** The record that does not exist, if this is a reference to one. */
+  missing?: MissingRecord;
+}
+
+/** A record that does not exist. The id is the one in the snapshot or, with an id map, in the source. */
+export interface MissingRecord {
+  type: RecordType;
+  id: number | string;
 }
 
 /** A finding with its record and the line of it. The reader then says where that is. */

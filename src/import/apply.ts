@@ -6,7 +6,13 @@
 import { sql } from "drizzle-orm";
 import { sqlite } from "#sqlite";
 import type { ChangeLine } from "../domain/dataset.ts";
-import type { Finding, RecordId, RecordType, ReportError } from "../domain/raw-records.ts";
+import type {
+  Finding,
+  MissingRecord,
+  RecordId,
+  RecordType,
+  ReportError,
+} from "../domain/raw-records.ts";
 import { validateChange } from "../domain/validate-record.ts";
 import { NameChanges } from "../search/name-index.ts";
 import { parseHeader } from "../snapshot/format/layout.ts";
@@ -22,7 +28,7 @@ import { readDataset } from "./read-dataset.ts";
 import { judgeDeletions, nameCompanies } from "./references.ts";
 import { dateTakedowns } from "./takedowns.ts";
 import { beginWriting, changeCopy, sealInMemory } from "./target.ts";
-import type { MissingRecord, WriteReport } from "./write-report.ts";
+import type { WriteReport } from "./write-report.ts";
 import { createRows, duplicateId } from "./write-rows.ts";
 
 /**

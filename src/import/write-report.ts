@@ -1,5 +1,5 @@
 /** What `import` and `apply` report; read-dataset.ts has what the dataset adds to it. */
-import type { RecordType } from "../domain/raw-records.ts";
+import type { MissingRecord } from "../domain/raw-records.ts";
 import type { Totals } from "../snapshot/format/meta.ts";
 import type { ReadReport } from "./read-dataset.ts";
 
@@ -13,12 +13,6 @@ export interface WriteReport extends ReadReport, Totals {
   held?: number | undefined;
   /** The records that a change file deletes and that do not exist. */
   notFound?: readonly MissingRecord[];
-}
-
-/** A record that does not exist, by its id in the source. */
-export interface MissingRecord {
-  type: RecordType;
-  id: number | string;
 }
 
 /** How a new snapshot differs from the old one. */
