@@ -71,6 +71,14 @@ export async function openFirefox(): Promise<WebDriver> {
   };
 }
 
+/** WebKitGTK may lose a script if the page is left meanwhile. It answers the next one. */
+const LOST_SCRIPT_MS = 10_000;
+
+function isLost(error: unknown): boolean {
+  if (!(error instanceof Error)) return false;
+  return error.name === "TimeoutError" || error.message.includes("before the unload event");
+}
+
 /** Opens WebKitGTK's test browser on a screen in memory. */
 export async function openWebKit(env: Record<string, string> = {}): Promise<WebDriver> {
   const xvfb = ["Xvfb", "-displayfd", "1", "-screen", "0", "1920x1980x24", "-nolisten", "tcp"];
@@ -85,8 +93,9 @@ export async function openWebKit(env: Record<string, string> = {}): Promise<WebD
   const origin = `http://127.0.0.1:${port}`;
   await until(() => fetch(`${origin}/status`).then(Boolean, () => false));
 
-  async function send(path: string, body: object | null, method = "POST"): Promise<Result> {
-    const response = await fetch(origin + path, { method, body: body && JSON.stringify(body) });
+  async function send(path: string, body: object | null, init?: RequestInit): Promise<Result> {
+    const sent = { method: "POST", body: body && JSON.stringify(body), ...init };
+    const response = await fetch(origin + path, sent);
     const { value } = await response.json();
     if (!response.ok) throw new Error(value.message);
     return value;
@@ -97,8 +106,15 @@ export async function openWebKit(env: Record<string, string> = {}): Promise<WebD
   const browser: WebDriver = {
     goto: (url) => send(`${session}/url`, { url }),
     async evaluate(call, ...args) {
-      const script = `return ${expressionOf(call, args)}`;
-      return JSON.parse(await send(`${session}/execute/sync`, { script, args: [] }));
+      const body = { script: `return ${expressionOf(call, args)}`, args: [] };
+      for (;;) {
+        try {
+          const signal = AbortSignal.timeout(LOST_SCRIPT_MS);
+          return JSON.parse(await send(`${session}/execute/sync`, body, { signal }));
+        } catch (error) {
+          if (!isLost(error)) throw error;
+        }
+      }
     },
     perform: (actions) => send(`${session}/actions`, { actions }),
     async resize(width, height) {
@@ -107,10 +123,10 @@ export async function openWebKit(env: Record<string, string> = {}): Promise<WebD
       await send(`${session}/window/rect`, { x: 0, y: 0, width, height: height + bar });
       await until(() => browser.evaluate((height) => innerHeight === height, height));
     },
-    screenshot: () => send(`${session}/screenshot`, null, "GET"),
+    screenshot: () => send(`${session}/screenshot`, null, { method: "GET" }),
     async [Symbol.asyncDispose]() {
       // Fails if the browser has ended by itself.
-      await send(session, null, "DELETE").catch(() => {});
+      await send(session, null, { method: "DELETE" }).catch(() => {});
       for (const child of [driver, screen]) {
         child.kill();
         await child.exited;

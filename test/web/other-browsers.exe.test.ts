@@ -240,7 +240,9 @@ describe.each([
     await untilAt(driver, "/?q=nowak", "Results for “nowak”");
     await tap(driver, ".board a", "Anna Nowak");
     await untilAt(driver, "/drivers/45", "Anna Nowak");
-    await driver.evaluate(() => history.back());
+    await driver.evaluate(() => {
+      setTimeout(() => history.back());
+    });
     await untilAt(driver, "/?q=nowak", "Results for “nowak”");
     await driver.goto(`${served.origin}/?q=baltic`);
     await until(() => driver.evaluate(() => /59:\d\d/.test(document.body.textContent)));
