@@ -136,7 +136,7 @@ export async function openLimiter(
 interface Opened extends Pick<AppOptions, "limiter" | "onSharedBudget"> {
   /** The path or bytes of the snapshot. */
   snapshot: string | Uint8Array;
-  /** What replaces the snapshot: a URL, which has a status, or data. */
+  /** The origin of newer snapshots: a URL, which has a status, or data. */
   upstream?: { refused(): string | undefined; status?(): RemoteStatus } | undefined;
   /** This and `onSharedBudget` are only for `serve`: a host knows its proxies and serves TLS. */
   isHttpsOnly?: boolean;

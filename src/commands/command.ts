@@ -1,5 +1,4 @@
 /** How commands are declared, and the arguments and flags that several have. */
-
 import type { Settings, Values } from "../settings/setting.ts";
 import * as types from "../settings/value-types.ts";
 

@@ -1,5 +1,4 @@
 /** Completes command lines in shells: the names of commands, their flags and choices. */
-
 import { declare, isFlag, type Setting } from "../settings/setting.ts";
 import * as types from "../settings/value-types.ts";
 import { type Commands, command } from "./command.ts";

@@ -1,4 +1,4 @@
-/** What `serve` says when it starts: to the operator, and to programs that wait for it. */
+/** The messages of `serve` about its start: to the operator, and to programs that wait for it. */
 import type { Logger } from "pino";
 import { paragraph } from "../domain/text.ts";
 import { formatDuration } from "../domain/time.ts";

@@ -31,7 +31,7 @@ export interface RecordError {
   place?: string | undefined;
 }
 
-/** What a check finds wrong in a record. */
+/** An error that a check finds in a record. */
 export interface Finding extends Pick<RecordError, "field" | "reason"> {
   /** Findings of the same group in the same field are counted together. Defaults to `reason`. */
   group?: string;

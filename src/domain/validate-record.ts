@@ -36,7 +36,9 @@ const shapes = new Map<TSchema, Shape<unknown>>();
 
 /** Compiles a schema when it is first used. */
 function shapeFor<Schema extends TSchema>(schema: Schema): Shape<Static<Schema>> {
-  const shape = shapes.get(schema) ?? TypeCompiler.Compile(schema);
+  const known = shapes.get(schema);
+  if (known) return known;
+  const shape = TypeCompiler.Compile(schema);
   shapes.set(schema, shape);
   return shape;
 }

@@ -19,7 +19,7 @@ export interface RequestHandler {
   clientOf(request: Request, from: unknown): Client;
   /** Matches the URLs of the API. */
   apiUrl: RegExp;
-  /** Matches the same, but for searches. */
+  /** Matches these except searches. */
   lookupUrl: RegExp;
 }
 

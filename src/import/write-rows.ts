@@ -46,11 +46,11 @@ export interface RecordHandler<Parsed> {
   complete(report: ReportError): void;
 }
 
-/** What has become of a record that is invalid. */
+/** The outcome for an invalid record. */
 export interface Skipped {
   /** Ends the messages about it, as in "; the user becomes private". */
   consequence: string;
-  /** Whether a user has become private, who was not before. */
+  /** Whether a user who was public or absent has become private. */
   madePrivate?: boolean;
 }
 

@@ -49,7 +49,7 @@ function requestOf(incoming: IncomingMessage, signal: AbortSignal): Request {
   const authority = HOST.test(host) ? host : "localhost";
   const origin = `http${"encrypted" in socket ? "s" : ""}://${authority}`;
   const sent = url.startsWith("/") ? origin + url : url;
-  // As on Bun, `..` in the path is resolved. What is no URL stays, such as the `*` of OPTIONS.
+  // As on Bun, `..` in the path is resolved. A target that is no URL stays, such as the `*` of OPTIONS.
   const resolved = URL.parse(sent)?.href ?? sent;
   return Object.defineProperty(request, "url", { value: resolved });
 }

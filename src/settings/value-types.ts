@@ -32,7 +32,7 @@ export interface ValueType<Inside, Given = string> {
 }
 
 interface Traits extends Partial<Pick<ValueType<unknown>, "takes" | "isSecret" | "choices">> {
-  /** What a value must be, for the error if `parse` returns undefined. */
+  /** Completes "must be …", the error if `parse` returns undefined. */
   wanted?: string;
 }
 
