@@ -5,7 +5,7 @@ import type { ReloadableSnapshot } from "../snapshot/read/reload.ts";
 import type { RemoteStatus } from "../snapshot/remote/remote-snapshot.ts";
 import type { Site } from "../web/brand.ts";
 import type { Counters } from "./rate-limit.ts";
-import type { ClientOptions } from "./request.ts";
+import type { ClientOptions } from "./request-context.ts";
 
 export interface AppOptions extends ClientOptions {
   /**

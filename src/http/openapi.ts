@@ -16,7 +16,7 @@ import { API_PREFIX, endpoints } from "./endpoints.ts";
 import { type ErrorCode, errors, errorsOf } from "./error-codes.ts";
 import { allowHeaders, ErrorBody, fail } from "./errors.ts";
 import { limitHeaders } from "./rate-limit.ts";
-import { REQUEST_ID } from "./request.ts";
+import { REQUEST_ID } from "./request-context.ts";
 import { commonHeaders } from "./response.ts";
 
 /** Stands for the server's own origin in the document. */

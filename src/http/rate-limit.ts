@@ -1,7 +1,7 @@
 /** The search limit over HTTP: the 429 for a client over the limit, and the rate-limit headers. */
 import type { Decision, Limiter, LimitPolicy } from "../limit/limiter.ts";
 import { fail } from "./errors.ts";
-import type { RequestContexts } from "./request.ts";
+import type { RequestContexts } from "./request-context.ts";
 
 /** Each counts a request, and returns the decision if the client is over the limit. */
 export interface Counters {

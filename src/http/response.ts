@@ -10,7 +10,7 @@ import { isDropped, loggedStatusOf } from "./dropped-connection.ts";
 import { type Endpoint, endpointOf } from "./endpoints.ts";
 import { errorContent, fail } from "./errors.ts";
 import { limitHeaders, limitHeadersOf } from "./rate-limit.ts";
-import type { RequestContext, RequestContexts } from "./request.ts";
+import type { RequestContext, RequestContexts } from "./request-context.ts";
 import { withoutBase } from "./url.ts";
 
 const exposed = ["ETag", "Retry-After", "X-API-Version", "X-Request-Id"];
