@@ -28,6 +28,8 @@ export interface ContentOptions {
   coding?: Coding;
   /** Whether many requests share this object. If so, the encoded forms of its body are kept. */
   isShared?: boolean;
+  /** Whether search engines may list it. */
+  isIndexable?: boolean | undefined;
 }
 
 export const JSON_TYPE = "application/json; charset=utf-8";

@@ -24,7 +24,11 @@ export function docs(service: Service, documented: AnyElysia) {
   const favicon = site?.logo ? assetPath(site.logo.file) : FAVICON_PATH;
   const headers = { "content-security-policy": docsPolicy(publicUrl) };
   const text = renderPage(name, basePath, favicon);
-  const page = new Content("text/html; charset=utf-8", text, { ...shared, headers });
+  const page = new Content("text/html; charset=utf-8", text, {
+    ...shared,
+    headers,
+    isIndexable: site?.allowIndexing,
+  });
 
   const document = lazyAsync(() => describeApi(name, documented));
   const script = lazyAsync(async () => {

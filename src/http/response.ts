@@ -16,8 +16,8 @@ import { withoutBase } from "./url.ts";
 const exposed = ["ETag", "Retry-After", "X-API-Version", "X-Request-Id"];
 
 /**
- * Sent with every response, but pages that robots may index have no X-Robots-Tag. A page from any
- * origin may read all of it.
+ * Sent with every response, except that an indexable one has no X-Robots-Tag. A page from any origin
+ * may read all of it.
  */
 export const commonHeaders = {
   "X-API-Version": apiVersion,
@@ -67,7 +67,7 @@ export function createRespond(options: AppOptions, contexts: RequestContexts) {
 
   function makeResponse(content: Content, context: RequestContext, isHead: boolean): Response {
     const { headers: sent } = context.request;
-    const { status = 200, headers: own, retryAfterSeconds } = content.options;
+    const { status = 200, headers: own, retryAfterSeconds, isIndexable } = content.options;
     // A proxy may pass on a forged host, which must not be in links that others get.
     const mayBeForged =
       context.isTrusted && options.publicUrl === undefined && sent.has("x-forwarded-host");
@@ -85,9 +85,7 @@ export function createRespond(options: AppOptions, contexts: RequestContexts) {
       if (coding !== "identity") headers.set("content-encoding", coding);
       if (isHead) headers.set("content-length", String(new Blob([body]).size));
     }
-    if (options.site?.allowIndexing && etag && content.type.startsWith("text/html")) {
-      headers.delete("x-robots-tag");
-    }
+    if (isIndexable) headers.delete("x-robots-tag");
 
     // These differ between requests for the same content.
     headers.set("x-request-id", context.requestId);

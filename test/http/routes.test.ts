@@ -155,11 +155,16 @@ test.each([false, true])(
   async (index) => {
     const options = { dataset: fixture, page: true, allowIndexing: index };
     const site = await openInProcess(options);
-    const tagOf = async (path: string) => (await site.fetch(path)).headers.get("x-robots-tag");
+    const tagOf = async (path: string, headers = {}) =>
+      (await site.fetch(path, { headers })).headers.get("x-robots-tag");
+    const html = { accept: "text/html" };
     for (const path of ["/users/public/42", "/users/public/43", "/search/users?q=ann", "/nope"])
       expect(await tagOf(path)).toBe("noindex");
-    for (const path of ["/", "/?q=ann", "/drivers/42", "/docs"])
-      expect(await tagOf(path)).toBe(index ? null : "noindex");
+    for (const path of ["/drivers/43", "/nope"]) expect(await tagOf(path, html)).toBe("noindex");
+    for (const path of ["/", "/?q=ann", "/?q=a", "/drivers/42", "/docs"]) {
+      expect(await tagOf(path, html)).toBe(index ? null : "noindex");
+      expect(await tagOf(path, { ...html, "if-none-match": "*" })).toBe(index ? null : "noindex");
+    }
     await site.close();
   },
 );

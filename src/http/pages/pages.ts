@@ -122,8 +122,10 @@ function createRenderer(site: Site, { basePath, baseUrl }: Service) {
       "referrer-policy": "same-origin",
     };
 
+    const status = statusOf(view);
     return new Content("text/html; charset=utf-8", html, {
-      status: statusOf(view),
+      status,
+      isIndexable: site.allowIndexing && status === 200,
       cache: view.kind === "results" || view.kind === "company" ? "search" : "private",
       headers,
       retryAfterSeconds: view.kind === "problem" ? view.waitSeconds : undefined,
