@@ -9,7 +9,7 @@ import { makeTemporaryFolder, removeLeftovers } from "../files/lock.ts";
 import type { ResponseFacts } from "../http/app-options.ts";
 import type { StoreOptions } from "../limit/shared-limiter.ts";
 import { demoSnapshot, openLimiter, openRoadbook } from "../roadbook.ts";
-import { createAdminFetch, createRecorder } from "../server/admin.ts";
+import { createAdminFetch } from "../server/admin.ts";
 import {
   IDLE_TIMEOUT_MS,
   openListener,
@@ -18,6 +18,7 @@ import {
 } from "../server/listen.ts";
 import { createLog, type Log, logRequest } from "../server/log.ts";
 import type { Metrics } from "../server/metrics.ts";
+import { createRecorder } from "../server/recorder.ts";
 import { takeTurns } from "../server/turns.ts";
 import { watchSnapshot } from "../server/watch-snapshot.ts";
 import { type ServeValues, serveSettings } from "../settings/serve-flags.ts";
@@ -147,8 +148,9 @@ async function serve(values: ServeValues, log: Log): Promise<void> {
       { host, port, flagPrefix: "--admin-" },
       createAdminFetch({ host, metrics, isReady, rig }),
     ));
-  const handler = takeTurns(recorder?.observe(roadbook.handler) ?? roadbook.handler);
-  await using listener = await openListener(portOf(values), handler, certificate?.tls);
+  const inTurns = takeTurns(roadbook.handler);
+  const respond = recorder?.observe(inTurns) ?? inTurns;
+  await using listener = await openListener(portOf(values), respond, certificate?.tls);
   certificate?.watch(listener.renew);
 
   async function refresh(isForced: boolean) {

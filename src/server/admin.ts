@@ -4,12 +4,11 @@
  */
 import { reasonOf } from "../files/errors.ts";
 import { JSON_TYPE } from "../http/content.ts";
-import { loggedStatusOf } from "../http/dropped-connection.ts";
 import { errorBody } from "../http/errors.ts";
-import type { FetchHandler, RequestHandler } from "../http/request.ts";
-import { pathOf, pathStart } from "../http/url.ts";
+import { pathOf } from "../http/url.ts";
 import { toUrlHost } from "./address.ts";
 import type { Metrics } from "./metrics.ts";
+import type { Recorder } from "./recorder.ts";
 
 interface AdminOptions {
   host: string;
@@ -123,51 +122,3 @@ const refuse = (status: number, code: string, message: string, headers = {}) =>
 
 const json = (body: unknown, status = 200, headers = {}) =>
   Response.json(body, { status, headers: { "content-type": JSON_TYPE, ...headers } });
-
-/** How many requests a recorder keeps. */
-const MAX_REQUESTS = 1000;
-
-/** A request, which a test rig asks for to see whether it was called, and with what. */
-interface RecordedRequest {
-  /** When the request arrived. */
-  time: string;
-  method: string;
-  /** With the query. */
-  path: string;
-  /** Null until the response, and 0 if a fault has closed the connection. */
-  status: number | null;
-}
-
-type Recorder = ReturnType<typeof createRecorder>;
-
-export function createRecorder() {
-  const requests: RecordedRequest[] = [];
-
-  function add({ method, url }: Request): RecordedRequest {
-    const path = url.slice(pathStart(url));
-    const recorded = { time: new Date().toISOString(), method, path, status: null };
-    requests.push(recorded);
-    if (requests.length > MAX_REQUESTS) requests.shift();
-    return recorded;
-  }
-
-  return {
-    /** Returns a handler that does the same, and keeps each request. */
-    observe(handler: RequestHandler): RequestHandler {
-      const keep = (respond: FetchHandler): FetchHandler => {
-        return async (request, from) => {
-          const recorded = add(request);
-          const response = await respond(request, from);
-          recorded.status = loggedStatusOf(response);
-          return response;
-        };
-      };
-      return { ...handler, fetch: keep(handler.fetch), respondBusy: keep(handler.respondBusy) };
-    },
-    /** The oldest first. */
-    list: (): readonly RecordedRequest[] => requests,
-    forget(): void {
-      requests.length = 0;
-    },
-  };
-}

@@ -4,7 +4,7 @@ import { readFileSync, renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import dashboard from "../../scripts/deploy/grafana.json" with { type: "json" };
 import { makeSnapshot } from "../datasets.ts";
-import { converse, dial } from "../sockets.ts";
+import { closed, converse, dial } from "../sockets.ts";
 import {
   findFreePort,
   openLogged,
@@ -123,6 +123,14 @@ test("a test rig sees the last requests, with their queries, until it deletes th
 
   expect((await journal("DELETE")).status).toBe(204);
   expect(await (await journal()).json()).toEqual([]);
+  // Its client leaves before it is its turn.
+  process.kill(target.pid, "SIGSTOP");
+  const socket = await dial(target);
+  socket.end("GET / HTTP/1.1\r\nhost: a\r\n\r\n");
+  await until(() => socket.writableFinished);
+  process.kill(target.pid, "SIGCONT");
+  await closed(socket);
+  expect(await (await journal()).json()).toMatchObject([{ path: "/", status: null }]);
   for (let id = 101; id <= 1101; id++) await fetch(`${target.origin}/users/public/${id}`);
   const last = await (await journal()).json();
   expect(last).toHaveLength(1000);

@@ -2,8 +2,9 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { join } from "node:path";
 import { createRoadbook, type Roadbook } from "../../src/roadbook.ts";
-import { createAdminFetch, createRecorder } from "../../src/server/admin.ts";
+import { createAdminFetch } from "../../src/server/admin.ts";
 import { createMetrics, type Metrics } from "../../src/server/metrics.ts";
+import { createRecorder } from "../../src/server/recorder.ts";
 import { community } from "../datasets.ts";
 import { root } from "../support.ts";
 
