@@ -8,7 +8,6 @@ import { type App, createApp } from "./http/app.ts";
 import type { AppOptions } from "./http/app-options.ts";
 import { rejectDropped } from "./http/dropped-connection.ts";
 import { createInjector } from "./http/fault-injection.ts";
-import type { GivenFault } from "./http/parse-fault.ts";
 import type { FetchHandler } from "./http/request.ts";
 import type { LineSource } from "./import/line-reader.ts";
 import { type Clients, createClients, loopback } from "./limit/client-address.ts";
@@ -26,10 +25,9 @@ import { takeTurns } from "./server/turns.ts";
 import {
   type RoadbookOptions,
   type RoadbookValues,
-  readOption,
   readOptions,
 } from "./settings/library-options.ts";
-import { sharedSettings } from "./settings/serve-flags.ts";
+import { type SharedValues, sharedSettings } from "./settings/serve-flags.ts";
 import type { Meta } from "./snapshot/format/meta.ts";
 import { openReloadable, type Replacement } from "./snapshot/read/reload.ts";
 import type { RemoteStatus } from "./snapshot/remote/remote-snapshot.ts";
@@ -105,7 +103,17 @@ export async function createRoadbook(options: RoadbookOptions): Promise<Roadbook
     dataset === undefined
       ? (snapshot ?? (await demoSnapshot()))
       : await (await import("./import/import.ts")).buildSnapshot(dataset);
-  return openRoadbook(values, { snapshot: found, limiter: await openLimiter(values) });
+  return openRoadbook(values, {
+    snapshot: found,
+    limiter: await openLimiter(values),
+    clock: values.clock,
+    page: values.page,
+    basePath: values.basePath,
+    compress: values.compress,
+    defaultPeer: values.defaultPeer,
+    onResponse: values.onResponse,
+    onBug: values.onBug,
+  });
 }
 
 /** The bundled data. Kept, because test rigs serve it for each test. */
@@ -132,8 +140,16 @@ export async function openLimiter(
   return openSharedLimiter({ ...options, ...store });
 }
 
-/** The caller of {@link openRoadbook} opens these, and closes them after the Roadbook. */
-interface Opened extends Pick<AppOptions, "limiter" | "onSharedBudget"> {
+/**
+ * The options that `serve` and the library set in different ways. The caller closes what it has opened,
+ * after the Roadbook.
+ */
+interface OpenOptions
+  extends Pick<
+      RoadbookValues,
+      "clock" | "page" | "basePath" | "compress" | "defaultPeer" | "onResponse" | "onBug"
+    >,
+    Pick<AppOptions, "limiter" | "onSharedBudget"> {
   /** The path or bytes of the snapshot. */
   snapshot: string | Uint8Array;
   /** The origin of newer snapshots: a URL, which has a status, or data. */
@@ -152,19 +168,17 @@ const USUAL_POLICY: LimitPolicy = {
  * Like {@link createRoadbook}, but takes values that are parsed already. Programs can pass each
  * function on alone, as in `afterAll(roadbook.close)`.
  */
-export async function openRoadbook(
-  values: RoadbookValues,
-  { snapshot, upstream, limiter, onSharedBudget, isHttpsOnly = false }: Opened,
-) {
+export async function openRoadbook(values: SharedValues, options: OpenOptions) {
+  const { snapshot, upstream, limiter, basePath, compress = true, isHttpsOnly = false } = options;
   const { publicUrl } = values;
-  const site = values.page ? await openSite(values) : undefined;
+  const site = options.page ? await openSite(values) : undefined;
   const reloadable = await openReloadable(snapshot, values.cacheDir);
   const listening: Pick<Listening, "close">[] = [];
   const closing = new AbortController();
   const closed = closing.signal;
 
   // A test's clock is also the limiter's, which is monotonic otherwise.
-  const unixClock = values.clock ?? Date.now;
+  const unixClock = options.clock ?? Date.now;
   const injector =
     values.faults && createInjector({ policy: limiter?.policy ?? USUAL_POLICY, unixClock, closed });
   injector?.replace(values.faults ?? [], values.faultSeed);
@@ -172,21 +186,24 @@ export async function openRoadbook(
   const refused = (): string | undefined => reloadable.refused()?.reason ?? upstream?.refused();
 
   const { mountable, handler } = createApp({
-    ...values,
-    isHttpsOnly,
-    basePath: values.basePath ?? (publicUrl ? new URL(publicUrl).pathname.replace(/\/$/, "") : ""),
-    compress: values.compress ?? true,
-    site,
     reloadable,
     remoteStatus: () => upstream?.status?.(),
     refused,
     closed,
+    publicUrl,
+    isHttpsOnly,
+    basePath: basePath ?? (publicUrl ? new URL(publicUrl).pathname.replace(/\/$/, "") : ""),
+    site,
     clients: clientsOf(values),
+    defaultPeer: options.defaultPeer,
+    onSharedBudget: options.onSharedBudget,
     limiter,
     unixClock,
+    cacheMaxAge: values.cacheMaxAge,
+    compress,
     faultHooks: injector ? [injector.inject] : [],
-    onSharedBudget,
-    onBug: createReporter(values),
+    onResponse: options.onResponse,
+    onBug: createReporter(options.onBug),
   });
 
   async function listen({ port = 0, host = DEFAULT_HOST }: ListenOptions = {}): Promise<Listening> {
@@ -208,7 +225,7 @@ export async function openRoadbook(
 
   function setFaults(faults: readonly string[], seed = values.faultSeed): void {
     if (!injector) throw new Error("setFaults needs the option faults, even if it is empty");
-    injector.replace(readOption("faults", sharedSettings.faults, faults) as GivenFault[], seed);
+    injector.replace(readOptions({ faults }).faults ?? [], seed);
   }
 
   async function close(): Promise<void> {
@@ -247,32 +264,41 @@ function requireOpen(closed: AbortSignal): void {
   }
 }
 
-function clientsOf(values: RoadbookValues): Clients {
+function clientsOf(values: SharedValues): Clients {
   const { trustedProxies: trusted, unlimited = [], kiosk, ipv6Prefix } = values;
   const all = kiosk ? [...unlimited, ...loopback] : unlimited;
   return createClients({ trusted, unlimited: all, ipv6Prefix });
 }
 
 /** Whatever the program's `onBug` throws, the client must still get a response. */
-function createReporter({ onBug = (error: unknown) => console.error(error) }: RoadbookValues) {
+function createReporter(onBug: RoadbookValues["onBug"] = (error) => console.error(error)) {
   return (error: unknown, requestId: string): void => {
     const reported = (async () => onBug(error, requestId))();
     reported.catch(() => {});
   };
 }
 
-async function openSite(values: RoadbookValues): Promise<Site> {
-  const { logo, featured } = values;
+async function openSite(values: SharedValues): Promise<Site> {
+  const { logo } = values;
   return {
-    ...values,
+    title: values.title,
+    accent: values.accent,
     logo: logo === undefined ? undefined : await readLogo(logo),
-    featured: readFeatured(featured),
+    language: values.language,
+    featured: readFeatured(values.featured),
+    icons: values.icons,
+    links: values.links,
+    driverLink: values.driverLink,
+    companyLink: values.companyLink,
+    allowIndexing: values.allowIndexing,
+    kiosk: values.kiosk,
+    kioskIdle: values.kioskIdle,
     assets: await pageAssets(),
   };
 }
 
 /** Everybody includes each of the others. */
-function readFeatured(featured: RoadbookValues["featured"]): Site["featured"] {
+function readFeatured(featured: SharedValues["featured"]): Site["featured"] {
   const ids = featured?.filter((id) => id !== "all");
   return ids?.length === featured?.length ? ids : "all";
 }

@@ -6,7 +6,6 @@ import { paragraph } from "../domain/text.ts";
 import { MAX_DURATION_DAYS } from "../domain/time.ts";
 import { reasonOf } from "../files/errors.ts";
 import { makeTemporaryFolder, removeLeftovers } from "../files/lock.ts";
-import type { ResponseFacts } from "../http/app-options.ts";
 import type { StoreOptions } from "../limit/shared-limiter.ts";
 import { demoSnapshot, openLimiter, openRoadbook } from "../roadbook.ts";
 import { createAdminFetch } from "../server/admin.ts";
@@ -17,7 +16,6 @@ import {
   PROXIED_IDLE_TIMEOUT_MS,
 } from "../server/listen.ts";
 import { createLog, type Log, logRequest } from "../server/log.ts";
-import type { Metrics } from "../server/metrics.ts";
 import { createRecorder } from "../server/recorder.ts";
 import { takeTurns } from "../server/turns.ts";
 import { watchSnapshot } from "../server/watch-snapshot.ts";
@@ -125,13 +123,19 @@ async function serve(values: ServeValues, log: Log): Promise<void> {
       : (await import("../server/metrics.ts")).createMetrics();
 
   using limiter = await openLimiter(values, storeOf(values.rateLimitStore, log));
-  await using roadbook = await openRoadbook(optionsOf(values, metrics, log), {
+  await using roadbook = await openRoadbook(values, {
     snapshot,
     upstream: remote ?? imported,
     limiter,
+    page: !values.noPage,
+    isHttpsOnly: values.tlsCert !== undefined && /^https:/.test(values.publicUrl ?? ""),
     // Nobody shares a budget if nothing is counted.
     onSharedBudget: limiter && ((header) => warnAboutSharedBudget(header, log)),
-    isHttpsOnly: values.tlsCert !== undefined && /^https:/.test(values.publicUrl ?? ""),
+    onResponse(facts) {
+      metrics?.countResponse(facts);
+      if (values.accessLog) logRequest(log, facts);
+    },
+    onBug: (error, requestId) => log.error({ err: error, requestId }, "bug"),
   });
   metrics?.addGauges({ roadbook, remote, certificate });
   // Removes what killed servers have left there.
@@ -206,31 +210,6 @@ async function openServed(values: ServeValues, log: Logger): Promise<Served> {
   return { snapshot: snapshot ?? (await demoSnapshot()) };
 }
 
-/** The port for everybody. */
-function portOf(values: ServeValues): PortOptions {
-  const { host, port, reusePort, trustedProxies, idleTimeout } = values;
-  const defaultIdleTimeoutMs = trustedProxies ? PROXIED_IDLE_TIMEOUT_MS : IDLE_TIMEOUT_MS;
-  const idleTimeoutMs = idleTimeout ?? defaultIdleTimeoutMs;
-  return { host, port, reusePort, idleTimeoutMs, flagPrefix: "--" };
-}
-
-/** The URLs of a snapshot and of a store may have passwords, so only their clients get them. */
-function optionsOf(
-  { file, snapshot, rateLimitStore, ...values }: ServeValues,
-  metrics: Metrics | undefined,
-  log: Logger,
-) {
-  return {
-    ...values,
-    page: !values.noPage,
-    onBug: (error: unknown, requestId: string) => log.error({ err: error, requestId }, "bug"),
-    onResponse(facts: ResponseFacts) {
-      metrics?.countResponse(facts);
-      if (values.accessLog) logRequest(log, facts);
-    },
-  };
-}
-
 async function openRemote(
   location: RemoteLocation,
   { cacheDir, fetchTimeout }: ServeValues,
@@ -254,6 +233,14 @@ function storeOf(url: ServeValues["rateLimitStore"], log: Logger): StoreOptions 
     onDown: (reason) => log.warn({ reason }, "rate limit store down, counting in memory"),
     onUp: () => log.info("rate limit store up"),
   };
+}
+
+/** The port for everybody. */
+function portOf(values: ServeValues): PortOptions {
+  const { host, port, reusePort, trustedProxies, idleTimeout } = values;
+  const defaultIdleTimeoutMs = trustedProxies ? PROXIED_IDLE_TIMEOUT_MS : IDLE_TIMEOUT_MS;
+  const idleTimeoutMs = idleTimeout ?? defaultIdleTimeoutMs;
+  return { host, port, reusePort, idleTimeoutMs, flagPrefix: "--" };
 }
 
 /** By systemd's own program, because neither Bun nor Node.js can write to its socket for datagrams. */

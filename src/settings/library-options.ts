@@ -4,7 +4,7 @@ import { suggest } from "../domain/invalid-value.ts";
 import { paragraph } from "../domain/text.ts";
 import type { ResponseFacts } from "../http/app-options.ts";
 import type { LineSource } from "../import/line-reader.ts";
-import { sharedSettings } from "./serve-flags.ts";
+import { type SharedValues, sharedSettings } from "./serve-flags.ts";
 import { defaultOf, type GivenOf, parseNamed, type Setting, type Values } from "./setting.ts";
 import * as types from "./value-types.ts";
 
@@ -76,10 +76,10 @@ export interface RoadbookOptions
   extends Options<typeof sharedSettings>,
     Options<typeof libraryOptions> {}
 
+type Optional<T> = { [Name in keyof T]?: T[Name] | undefined };
+
 /** The parsed values of the options. Those that only the library has are undefined if left out. */
-export interface RoadbookValues
-  extends Values<typeof sharedSettings>,
-    Partial<Values<typeof libraryOptions>> {}
+export interface RoadbookValues extends SharedValues, Optional<Values<typeof libraryOptions>> {}
 
 /** Throws a `TypeError` or a `RangeError` that names the wrong option. */
 export function readOptions(options: RoadbookOptions): RoadbookValues {
@@ -101,7 +101,7 @@ export function readOptions(options: RoadbookOptions): RoadbookValues {
 }
 
 /** Only texts, numbers and booleans are parsed. */
-export function readOption(name: string, { type, list }: Option, given: unknown): unknown {
+function readOption(name: string, { type, list }: Option, given: unknown): unknown {
   const { takes = ["string"] } = type;
   const read = (value: unknown) => {
     const got = typeNameOf(value);

@@ -141,6 +141,9 @@ export const sharedSettings = {
   }),
 };
 
+/** The parsed values of the settings that both have. */
+export type SharedValues = Values<typeof sharedSettings>;
+
 /** The flags of `serve`, in the order of the help. */
 export const serveSettings = {
   ...declare("Snapshot", {
