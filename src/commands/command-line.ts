@@ -160,8 +160,9 @@ function hasSwitch(words: Word[], ...flags: string[]): boolean {
 /** Whether errors must be in JSON. */
 function wantsJson({ settings: { json } }: Command, words: Word[]): boolean {
   if (!json) return false;
-  const variable = process.env[variableOf(json) ?? ""] ?? "";
-  return hasSwitch(words, json.name) || parseBoolean(variable) === true;
+  const variable = variableOf(json);
+  const text = variable && process.env[variable];
+  return hasSwitch(words, json.name) || parseBoolean(text ?? "") === true;
 }
 
 function readValues(name: string, { settings }: Command, words: Word[]) {

@@ -6,7 +6,8 @@ import { status } from "elysia";
 import { Content, type ContentOptions, JSON_TYPE } from "./content.ts";
 import { type ErrorCode, errors, type errorsOf, type StatusOf } from "./error-codes.ts";
 
-type Details = { retry_after?: number };
+/** Added to the body of an error. A message replaces the usual one of its code. */
+type Details = { message?: string; retry_after?: number };
 
 /** A handler returns this. A thrown error takes longer, and in a host app its `onError` gets it. */
 export function fail<Code extends ErrorCode>(code: Code, details?: Details) {
@@ -23,14 +24,13 @@ export const allowHeaders = { Allow: "GET, HEAD, OPTIONS" };
 
 /** The content of a failed result, which may also be one of the app that Roadbook is mounted in. */
 export function errorContent(
-  { code, response }: { code: unknown; response: unknown },
+  { code, response }: { code: unknown; response?: Partial<ErrorBody> | null },
   options?: ContentOptions,
 ): Content {
-  const error = (response as Partial<ErrorBody> | undefined)?.error;
   return new Content(JSON_TYPE, JSON.stringify(response), {
     status: Number(code),
     headers: code === 405 ? allowHeaders : {},
-    retryAfterSeconds: error?.retry_after,
+    retryAfterSeconds: response?.error?.retry_after,
     ...options,
   });
 }

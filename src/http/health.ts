@@ -9,19 +9,19 @@ import { endpoints } from "./endpoints.ts";
 import { errorTypes } from "./errors.ts";
 import { describeOperation } from "./openapi.ts";
 
-export const health = (service: Service) =>
+export const health = ({ reloadable, refused, remoteStatus, limiter }: Service) =>
   new Elysia().get(
     endpoints.getHealth.path,
     () => {
-      const { sha256, meta } = service.reloadable.current();
-      const limit = service.limiter?.status();
+      const { sha256, meta } = reloadable.current();
+      const limit = limiter?.status();
       return {
         success: true as const,
         api_version: apiVersion,
         version,
         snapshot: { built_at: meta.built_at, sha256, counts: meta.counts },
-        refused_replacement: service.refused() ?? null,
-        snapshot_source: service.remoteStatus() ?? null,
+        refused_replacement: refused() ?? null,
+        snapshot_source: remoteStatus() ?? null,
         search_limit: limit ? { store: limit.store, up: limit.up } : null,
       } satisfies HealthBody;
     },

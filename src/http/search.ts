@@ -1,6 +1,6 @@
 /** The two search routes. A search is counted before its query is validated. */
 import { Type } from "@sinclair/typebox";
-import { Elysia, status } from "elysia";
+import { Elysia } from "elysia";
 import {
   CompanySearchResult,
   completeAvatar,
@@ -12,25 +12,22 @@ import { paragraph } from "../domain/text.ts";
 import { normalizeQuery, SEARCHABLE } from "../search/fold.ts";
 import type { Service } from "./app-options.ts";
 import { endpoints } from "./endpoints.ts";
-import { errors } from "./error-codes.ts";
-import { errorBody, errorTypes, fail } from "./errors.ts";
+import { errorTypes, fail } from "./errors.ts";
 import { describeOperation } from "./openapi.ts";
-import { failLimited } from "./rate-limit.ts";
+import { type Counters, failLimited } from "./rate-limit.ts";
 
 /** A typed client must send q. It may be missing here, because such a search counts, too. */
 const Query = Type.Unsafe<{ q: string }>(Type.Object({ q: Type.Optional(Type.String()) }));
 
-export const search = (service: Service) =>
+export const search = ({ reloadable, counters, baseUrl }: Service) =>
   new Elysia()
     .guard({ ...errorTypes.Search, query: Query })
     .get(
       endpoints.searchCompanies.path,
       async ({ request, query }) => {
-        const q = await admit(service, request, query);
+        const q = await admit(counters, request, query);
         if (typeof q !== "string") return q;
-        const companies = await service.reloadable.readWithPauses(({ search }) =>
-          search.listCompanies(q),
-        );
+        const companies = await reloadable.readWithPauses(({ search }) => search.listCompanies(q));
         return { success: true as const, companies };
       },
       { detail: searchCompaniesOperation },
@@ -38,10 +35,10 @@ export const search = (service: Service) =>
     .get(
       endpoints.searchUsers.path,
       async ({ request, query }) => {
-        const q = await admit(service, request, query);
+        const q = await admit(counters, request, query);
         if (typeof q !== "string") return q;
-        const found = await service.reloadable.readWithPauses(({ search }) => search.listUsers(q));
-        return { success: true as const, users: toResults(found, service.baseUrl(request)) };
+        const found = await reloadable.readWithPauses(({ search }) => search.listUsers(q));
+        return { success: true as const, users: toResults(found, baseUrl(request)) };
       },
       { detail: searchUsersOperation },
     );
@@ -56,16 +53,13 @@ function toResults(users: Stored<UserSearchResult>[], baseUrl: string): UserSear
 }
 
 /** A request with `?query=` or `?q[]=` has no q. */
-const missing = status(
-  errors.invalid_query.status,
-  errorBody(
-    "invalid_query",
+const missing = fail("invalid_query", {
+  message:
     "The query parameter q is missing; send ?q= followed by at least 2 characters of a name.",
-  ),
-);
+});
 
 /** Counts a search, and returns its normalized query, or the error instead. */
-async function admit({ counters }: Service, request: Request, { q }: { q?: string }) {
+async function admit(counters: Counters | undefined, request: Request, { q }: { q?: string }) {
   const refused = await counters?.countSearch(request);
   if (refused) return failLimited(refused);
   if (q === undefined) return missing;

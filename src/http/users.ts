@@ -14,7 +14,7 @@ import { describeOperation } from "./openapi.ts";
 type Achievements = { success: true; achievements: AchievementEntry[] };
 const UserId = Type.String({ pattern: ID, error: "invalid_user_id" });
 
-export const users = (service: Service) =>
+export const users = ({ reloadable, baseUrl }: Service) =>
   new Elysia()
     .guard({
       ...errorTypes.Users,
@@ -23,17 +23,17 @@ export const users = (service: Service) =>
     .get(
       endpoints.getPublicUser.path,
       ({ request, params }) => {
-        const user = service.reloadable.current().users.findProfile(Number(params.userId));
+        const user = reloadable.current().users.findProfile(Number(params.userId));
         return "missing" in user
           ? fail(user.missing)
-          : { success: true as const, user: completeUser(user, service.baseUrl(request)) };
+          : { success: true as const, user: completeUser(user, baseUrl(request)) };
       },
       { detail: publicUserOperation },
     )
     .get(
       endpoints.listUserAchievements.path,
       ({ params }) => {
-        const json = service.reloadable.current().users.findAchievements(Number(params.userId));
+        const json = reloadable.current().users.findAchievements(Number(params.userId));
         return typeof json === "string" ? toAchievements(json) : fail(json.missing);
       },
       { detail: achievementsOperation },

@@ -96,9 +96,9 @@ export function exitCodeOf(error: unknown): number {
 /** Parses the texts given on the command line, otherwise the variable in `env` or the default. */
 export function readValue(setting: Setting, texts: string[] | undefined, env: types.Environment) {
   const { type, list } = setting;
-  const variable = variableOf(setting) ?? "";
-  const name = texts ? setting.name : variable;
-  const given = texts ?? [env[variable]].filter((text) => text !== undefined);
+  const variable = texts ? undefined : variableOf(setting);
+  const name = variable ?? setting.name;
+  const given = texts ?? [variable && env[variable]].filter((text) => text !== undefined);
   const parse = (text: string) => {
     // An empty value is an error, because an empty host would listen on every address.
     if (text === "") throw new UsageError(`${name} must not be empty`);
