@@ -1,7 +1,6 @@
 /**
- * The places of clients in memory, and which of them is given up for a newcomer. A network has a
- * share of the places at most, and nobody inherits the searches of another network's client, so no
- * stranger uses up a newcomer's searches.
+ * The places of clients in memory, and which of them is given up for a newcomer. README.md has the
+ * rules.
  *
  *     bySize[1]  198.51.100.7, 192.0.2.1      networks with one client, the last changed at the end
  *     bySize[2]  2001:db8:5::/48              networks with two

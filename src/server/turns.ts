@@ -1,19 +1,8 @@
 /**
- * Lets clients take turns. The server reads the requests of many connections in one tick of the
- * event loop, while timers, signals and other clients wait. So once a tick has lasted some
- * milliseconds, further requests wait, and are served in turn: one network after another and, within
- * each, one client after another. A network is all that one customer may own.
- *
- * | a request for | is served at once |
- * |---|---|
- * | a profile, achievements or the health | in the first 2 ms of a tick |
- * | a search | the same, unless another request waits |
- * | anything else | never |
- *
- * A waiting request is held back for two ticks, and then joins the queue of its client. If 200 requests of a
- * client wait, its further ones get a 503, for which they wait, too.
- *
- * Bun closes a connection, without a response, if it has pipelined a request behind a waiting one.
+ * Lets clients take turns, by the rules in src/http/README.md. The server reads the requests of many
+ * connections in one tick of the event loop, while timers, signals and other clients wait. So once a
+ * tick has lasted some milliseconds, further requests are held back for two ticks, and then join the
+ * queue of their client.
  */
 import { setImmediate as nextTick } from "node:timers/promises";
 import type { FetchHandler, RequestHandler } from "../http/request.ts";
