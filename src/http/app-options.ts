@@ -41,7 +41,7 @@ export interface AppOptions extends ClientOptions {
 }
 
 /** Passed to the plugin of each feature. */
-export interface Service extends AppOptions {
+export interface RouteOptions extends AppOptions {
   /** The URL to which paths are appended: the public URL, or the request's origin and base path. */
   baseUrl(request: Request): string;
   /** Undefined if searches are not limited. */

@@ -22,7 +22,7 @@ import {
 } from "elysia";
 import { lazy } from "../domain/lazy.ts";
 import { iconPath } from "../web/page.ts";
-import type { AppOptions, Service } from "./app-options.ts";
+import type { AppOptions, RouteOptions } from "./app-options.ts";
 import { docs } from "./docs.ts";
 import { API_PREFIX } from "./endpoints.ts";
 import { isErrorCode } from "./error-codes.ts";
@@ -45,16 +45,16 @@ export function createApp(options: AppOptions) {
   const unavailable = fail("unavailable");
   const contexts = createContexts(options);
   const respond = createRespond(options, contexts);
-  const service: Service = {
+  const routeOptions: RouteOptions = {
     ...options,
     baseUrl: (request) => baseUrlOf(contexts.of(request), options),
     counters: limiter && createCounters(limiter, contexts),
   };
 
-  const api = new Elysia().use(users(service)).use(search(service));
-  const documented = new Elysia().use(api).use(health(service));
-  const { routes: pages, notFound } = createPages(service);
-  const untyped = [docs(service, documented), pageFiles(service), pages];
+  const api = new Elysia().use(users(routeOptions)).use(search(routeOptions));
+  const documented = new Elysia().use(api).use(health(routeOptions));
+  const { routes: pages, notFound } = createPages(routeOptions);
+  const untyped = [docs(routeOptions, documented), pageFiles(routeOptions), pages];
 
   function assemble(root = new Elysia({ strictPath: true })) {
     const app = root

@@ -11,15 +11,15 @@ import {
   DOCUMENT_PATH,
   FAVICON_PATH,
 } from "../web/page.ts";
-import type { Service } from "./app-options.ts";
+import type { RouteOptions } from "./app-options.ts";
 import { Content, JSON_TYPE } from "./content.ts";
 import { documentAt, documentation, ORIGIN } from "./openapi.ts";
 
 /** The page and its script are hashed and compressed once, because that delays other clients. */
 const shared = { cache: "public", isShared: true } as const;
 
-export function docs(service: Service, documented: AnyElysia) {
-  const { basePath, publicUrl, site, baseUrl } = service;
+export function docs(options: RouteOptions, documented: AnyElysia) {
+  const { basePath, publicUrl, site, baseUrl } = options;
   const name = site?.title ?? DEFAULT_TITLE;
   const favicon = site?.logo ? assetPath(site.logo.file) : FAVICON_PATH;
   const headers = { "content-security-policy": docsPolicy(publicUrl) };

@@ -4,12 +4,12 @@ import { Elysia } from "elysia";
 import { Count, Text, UtcTime } from "../domain/model.ts";
 import { apiVersion, version } from "../domain/version.ts";
 import type { Counts } from "../snapshot/format/meta.ts";
-import type { Service } from "./app-options.ts";
+import type { RouteOptions } from "./app-options.ts";
 import { endpoints } from "./endpoints.ts";
 import { errorTypes } from "./errors.ts";
 import { describeOperation } from "./openapi.ts";
 
-export const health = ({ reloadable, refused, remoteStatus, limiter }: Service) =>
+export const health = ({ reloadable, refused, remoteStatus, limiter }: RouteOptions) =>
   new Elysia().get(
     endpoints.getHealth.path,
     () => {

@@ -10,7 +10,7 @@ import {
 } from "../domain/model.ts";
 import { paragraph } from "../domain/text.ts";
 import { normalizeQuery, SEARCHABLE } from "../search/fold.ts";
-import type { Service } from "./app-options.ts";
+import type { RouteOptions } from "./app-options.ts";
 import { endpoints } from "./endpoints.ts";
 import { errorTypes, fail } from "./errors.ts";
 import { describeOperation } from "./openapi.ts";
@@ -19,7 +19,7 @@ import { type Counters, failLimited } from "./rate-limit.ts";
 /** A typed client must send q. It may be missing here, because such a search counts, too. */
 const Query = Type.Unsafe<{ q: string }>(Type.Object({ q: Type.Optional(Type.String()) }));
 
-export const search = ({ reloadable, counters, baseUrl }: Service) =>
+export const search = ({ reloadable, counters, baseUrl }: RouteOptions) =>
   new Elysia()
     .guard({ ...errorTypes.Search, query: Query })
     .get(

@@ -5,7 +5,7 @@
 import { Type } from "@sinclair/typebox";
 import { Elysia } from "elysia";
 import { AchievementEntry, completeAvatar, Id, type Stored, User } from "../domain/model.ts";
-import type { Service } from "./app-options.ts";
+import type { RouteOptions } from "./app-options.ts";
 import { Content, JSON_TYPE } from "./content.ts";
 import { endpoints, ID } from "./endpoints.ts";
 import { errorTypes, fail } from "./errors.ts";
@@ -14,7 +14,7 @@ import { describeOperation } from "./openapi.ts";
 type Achievements = { success: true; achievements: AchievementEntry[] };
 const UserId = Type.String({ pattern: ID, error: "invalid_user_id" });
 
-export const users = ({ reloadable, baseUrl }: Service) =>
+export const users = ({ reloadable, baseUrl }: RouteOptions) =>
   new Elysia()
     .guard({
       ...errorTypes.Users,

@@ -14,7 +14,7 @@ import {
   SITEMAP_PATH,
   versioned,
 } from "../../web/page.ts";
-import type { Service } from "../app-options.ts";
+import type { RouteOptions } from "../app-options.ts";
 import { Content } from "../content.ts";
 import { parseId } from "../endpoints.ts";
 import { fail } from "../errors.ts";
@@ -32,8 +32,8 @@ const IDS_PER_STEP = 1000;
 /** Nobody needs more, but a client can send any `Host`. */
 const MAX_ORIGINS = 4;
 
-export function pageFiles(service: Service) {
-  const { site, reloadable, baseUrl } = service;
+export function pageFiles(options: RouteOptions) {
+  const { site, reloadable, baseUrl } = options;
   const routes = new Elysia()
     // A private user has no avatar, because the initials would hint at the name.
     .get("/avatars/:file", ({ params }) => {
@@ -61,7 +61,7 @@ export function pageFiles(service: Service) {
       return file("text/plain; charset=utf-8", `${rules}\n`);
     });
 
-  return site?.allowIndexing ? routes.use(sitemap(service)) : routes;
+  return site?.allowIndexing ? routes.use(sitemap(options)) : routes;
 }
 
 const file = (type: string, body: string, headers = {}) =>
@@ -69,7 +69,7 @@ const file = (type: string, body: string, headers = {}) =>
 const svg = (text: string) =>
   file("image/svg+xml; charset=utf-8", text, { "content-security-policy": DRAWING_POLICY });
 
-function sitemap({ reloadable, baseUrl }: Service) {
+function sitemap({ reloadable, baseUrl }: RouteOptions) {
   let last: Sitemaps | undefined;
 
   return new Elysia().get(SITEMAP_PATH, async ({ request }) => {

@@ -15,7 +15,7 @@ import {
   type ProblemView,
   type View,
 } from "../../web/page.ts";
-import type { Service } from "../app-options.ts";
+import type { RouteOptions } from "../app-options.ts";
 import { Content, preferencesIn } from "../content.ts";
 import { API_PREFIX, parseId } from "../endpoints.ts";
 import { errors } from "../error-codes.ts";
@@ -38,8 +38,8 @@ function pagePolicy({ kiosk, assets }: Site): string {
 }
 
 /** Returns the routes, and the response to a request for an unknown path. */
-export function createPages(service: Service) {
-  const { site, basePath, counters, reloadable } = service;
+export function createPages(options: RouteOptions) {
+  const { site, basePath, counters, reloadable } = options;
   if (!site) {
     const headers = { location: basePath + DOCS_PATH };
     const toDocs = new Content("", null, { status: 302, headers });
@@ -47,7 +47,7 @@ export function createPages(service: Service) {
     return { routes, notFound: () => fail("route_not_found") };
   }
 
-  const { assets, show, respond } = createRenderer(site, service);
+  const { assets, show, respond } = createRenderer(site, options);
   const routes = new Elysia()
     .get("/", async ({ request }) => {
       const query = queryOf(request);
@@ -92,7 +92,7 @@ export function createPages(service: Service) {
   return { routes, notFound };
 }
 
-function createRenderer(site: Site, { basePath, baseUrl }: Service) {
+function createRenderer(site: Site, { basePath, baseUrl }: RouteOptions) {
   const { kiosk } = site;
   const assets = createAssets(site);
   const policy = pagePolicy(site);
