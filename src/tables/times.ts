@@ -12,7 +12,7 @@ export type DateOrder = (typeof dateOrders)[number];
 /** The two ways to write such dates, and the order that is usual. */
 const styles = {
   slashes: {
-    pattern: /^\s*(\d\d?)\/(\d\d?)\/(\d{4})(?:,(?= )|(?!\d))/,
+    pattern: /^\s*(\d\d?)\/(\d\d?)\/(\d{4})(?!\d)/,
     example: "08/05/2021",
     usual: undefined,
   },
@@ -92,7 +92,7 @@ const DIGITS = /^(\d{4})(\d\d)(\d\d)(\d\d)(\d\d)(\d\d)$/;
 const YEAR_FIRST = /^(\d{4})\/(\d\d?)\/(\d\d?)(?!\d)/;
 const TWELVE_HOURS = / +(0?[1-9]|1[0-2])((?::\d\d){1,2}) ?([AP])M$/i;
 const TIME =
-  /^([\d-]{10})(?:[T ] *(\d\d?):(\d\d)(?::(\d\d)(?:[.,]\d+)?)?)? ?(?:Z|UTC|GMT|([+-]\d\d):?(\d\d)?)?$/i;
+  /^([\d-]{10})(?:(?:T|,? ) *(\d\d?):(\d\d)(?::(\d\d)(?:[.,]\d+)?)?)? ?(?:Z|UTC|GMT|([+-]\d\d):?(\d\d)?)?$/i;
 const two = (digits: string) => digits.padStart(2, "0");
 
 /**

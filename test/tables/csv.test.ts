@@ -589,6 +589,11 @@ test.each<[string, string[], string[]]>([
     ["12/31/2021, 12:05 AM", "1/1/2021 12:05pm"],
     ["2021-12-31T00:05:00Z", "2021-01-01T12:05:00Z"],
   ],
+  [
+    "a comma before the time, as JavaScript writes it in German and in British English",
+    ["31.5.2021, 17:05:09", "31/05/2021, 17:05:09", "2021-05-31, 5:05 PM"],
+    ["2021-05-31T17:05:09Z", "2021-05-31T17:05:09Z", "2021-05-31T17:05:00Z"],
+  ],
   ["Excel in the UK", ["05/06/2021", "31/05/2021 09:05"], [june, "2021-05-31T09:05:00Z"]],
   [
     "Excel in France",
