@@ -30,7 +30,8 @@ import { findTitled } from "./header.ts";
 
 /** The facts that the lines of a file show by themselves. */
 interface Traits {
-  delimiter: string;
+  /** Undefined for a file of blank lines. */
+  delimiter?: string;
   /** The first line with a field that begins with a quote. */
   quoteLine?: number;
   /** The first line with a backslash that may be an escape. */
@@ -59,13 +60,13 @@ export async function findForm(file: CsvFile): Promise<{ form: CsvForm; notes: s
 
 /** Looks at all lines without knowing where a quoted field begins or ends. */
 async function examine({ name, path, table }: CsvFile): Promise<Traits> {
-  const traits: Traits = { delimiter: ",", hasEscapes: false };
+  const traits: Traits = { hasEscapes: false };
   let columns: (ColumnName | undefined)[] | undefined;
   for await (const lines of readCsvLines(name, path)) {
     for (const { number, text } of lines) {
       const isBlank = columns === undefined ? !/[^\s,;"]/.test(text) : !/["\\]/.test(text);
       if (isBlank) continue;
-      if (columns === undefined) traits.delimiter = findDelimiter(text);
+      traits.delimiter ??= findDelimiter(text);
       if (isSeparator(text)) continue;
 
       const cells = text.split(traits.delimiter);
@@ -81,7 +82,7 @@ async function examine({ name, path, table }: CsvFile): Promise<Traits> {
   return traits;
 }
 
-/** Returns the most frequent separator. */
+/** Returns the most frequent separator. A line such as sep=; has only one. */
 function findDelimiter(line: string): string {
   const count = (delimiter: string) => line.split(delimiter).length;
   return [",", ";", "\t"].reduce((best, other) => (count(other) > count(best) ? other : best));
@@ -90,7 +91,7 @@ function findDelimiter(line: string): string {
 /** The forms that a file can have by its traits and its operator, the likelier ones first. */
 function listForms(
   { quotes }: CsvFile,
-  { delimiter, quoteLine, backslashLine }: Traits,
+  { delimiter = ",", quoteLine, backslashLine }: Traits,
 ): [CsvForm, ...CsvForm[]] {
   const hasBackslash = backslashLine !== undefined;
   const hasQuotes = quotes !== "none";

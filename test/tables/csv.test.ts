@@ -386,6 +386,17 @@ test.each(["\n", "\r\n \n", ";;;\n", "sep=;\n", "\n\n\n\n"])(
   },
 );
 
+test.each([",", ";", "\t"])(
+  "after sep=%s no other separator in the header counts",
+  async (given) => {
+    const others = ",;\t".replace(given, "").repeat(5);
+    const rows = [`id|public|name|created_at|about${others}`, "1|1|Ann|2021-05-31|x"];
+    const text = ["sep=|", ...rows].join("\n").replaceAll("|", given);
+    const { records } = await importFiles({ "users.csv": text });
+    expect(records).toMatchObject([{ id: 1, name: "Ann" }]);
+  },
+);
+
 test("tables with tabs, too, are in files that end in .csv", async () => {
   const text = `${users}1,1,Ann,2021-05-31\n`.replaceAll(",", "\t");
   const folder = makeFolder({ "users.tsv": text });
