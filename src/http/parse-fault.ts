@@ -26,6 +26,7 @@ export interface Fault {
 /** Without a response, with the first half of its body, or with a body that is not JSON. */
 const endings = ["close", "truncate", "garbage"] as const;
 type Ending = (typeof endings)[number];
+const ENDINGS = "status, close, truncate and garbage";
 
 /** `none` means that no request fails, but faults can be set later. */
 export type GivenFault = Fault | "none";
@@ -42,17 +43,18 @@ export function parseFault(text: string): GivenFault {
     throw wrongPart(given, `a target is ${targets}`);
   }
 
-  const parts = list.split(",").map(parsePart);
-  const count = parts.filter(({ ending }) => ending !== undefined).length;
-  const {
-    ending,
-    delayMs,
-    rate = 1,
-    times = Number.POSITIVE_INFINITY,
-  }: Partial<Fault> = Object.assign({}, ...parts);
-
-  if (count > 1 || (count === 0 && !delayMs)) {
-    throw new InvalidValue("must have one of status, close, truncate and garbage, or only delay");
+  const parts: Partial<Fault> = {};
+  for (const part of list.split(",")) {
+    const parsed = parsePart(part);
+    if (Object.keys(parsed).some((key) => key in parts)) {
+      const problem = `a fault has only one delay, rate and times, and only one of ${ENDINGS}`;
+      throw wrongPart(part, problem);
+    }
+    Object.assign(parts, parsed);
+  }
+  const { ending, delayMs, rate = 1, times = Number.POSITIVE_INFINITY } = parts;
+  if (ending === undefined && !delayMs) {
+    throw new InvalidValue(`must have one of ${ENDINGS}, or only delay`);
   }
   if (typeof ending === "number" && !covered.every((endpoint) => canFail(endpoint, ending))) {
     const problem = `${given} needs a 5xx status or one that the API returns for it`;

@@ -39,6 +39,8 @@ const part =
   "a part is status=503, close, truncate, garbage, delay=200ms, rate=0.1 (above 0, at most 1) or times=2 (at least 1)";
 const unit = "a delay has a unit, as in delay=200ms";
 const delay = "a delay is a duration or two, as in delay=200ms or delay=50ms-2s";
+const once =
+  "a fault has only one delay, rate and times, and only one of status, close, truncate and garbage";
 const status = "needs a 5xx status or one that the API returns for it";
 test.each([
   ...[":", "serch:close", "users/42:close", "profile/042:close", "profile/:close"].map((text) => [
@@ -68,6 +70,11 @@ test.each([
     "delay=1s-",
     "delay=1s-2x",
   ].map((wrong) => [`search:${wrong}`, wrong, delay]),
+  ["search:status=503,close", "close", once],
+  ["search:truncate,garbage", "garbage", once],
+  ["search:close,rate=0.1,rate=1", "rate=1", once],
+  ["search:times=1,close,times=2", "times=2", once],
+  ["search:delay=1ms,delay=2ms", "delay=2ms", once],
   ["search:status=200", "status=200", `search ${status}`],
   ["profile:status=429", "status=429", `profile ${status}`],
   ["health:status=600", "status=600", `health ${status}`],
@@ -77,13 +84,10 @@ test.each([
   expect(() => parseFault(text)).toThrow(new RangeError(message));
 });
 
-test.each(["search:rate=0.5", "search:status=503,close", "search:truncate,garbage"])(
-  "%p is not one effect",
-  (text) => {
-    const message = "must have one of status, close, truncate and garbage, or only delay";
-    expect(() => parseFault(text)).toThrow(message);
-  },
-);
+test("a fault without an effect is an error", () => {
+  const message = "must have one of status, close, truncate and garbage, or only delay";
+  expect(() => parseFault("search:rate=0.5")).toThrow(message);
+});
 
 test.each<[string, string[]]>([
   ["search", ["users", "companies"]],
@@ -114,6 +118,13 @@ test("a fault with an id reaches the requests for that user only", async () => {
   for (const id of [42, 44, 44])
     statuses.push((await server.ask(`/users/${id}/achievements`)).status);
   expect(statuses).toEqual([500, 500, 200, 200, 503, 200]);
+});
+
+test("if several faults fit a request, the first one decides, and each counts it", async () => {
+  await using server = await open(["profile:status=500,times=1", "profile:status=503,times=2"]);
+  const statuses = [];
+  for (let i = 0; i < 3; i++) statuses.push((await server.ask("/users/public/42")).status);
+  expect(statuses).toEqual([500, 503, 200]);
 });
 
 test("a fault neither reaches nor counts a preflight or another method", async () => {
