@@ -54,14 +54,13 @@ export function tellApart<Driver extends Pick<User, "name" | "created_at">>(
   { texts }: PageContext,
 ): (driver: Driver) => string {
   const lookOf = (driver: Driver) => JSON.stringify([driver.name, companyOf(driver)]);
-  const looks = drivers.map(lookOf);
+  const looks = Map.groupBy(drivers, lookOf);
   return (driver) => {
     const company = companyOf(driver);
     const since = fill(texts.since, { year: driver.created_at.slice(0, 4) });
     if (!company) return since;
 
-    const own = lookOf(driver);
-    const isAlone = looks.filter((look) => look === own).length === 1;
+    const isAlone = looks.get(lookOf(driver))?.length === 1;
     return isAlone ? company : `${company} · ${since}`;
   };
 }
