@@ -112,7 +112,7 @@ async function listenWithTls(options: PortOptions, respond: FetchHandler, tls: C
   const inner = { ...options, host: LOOPBACK, port: 0, reusePort: false };
   const serve = (certificate: Certificate) =>
     serveOnBun(inner, respond, (from) => relay.addressOf(from?.port), certificate);
-  const relay: Relay = createRelay(options, serve(tls));
+  const relay: Relay = createRelay(options, () => serve(tls));
   return {
     origin: originOf("https", options.host, relay.port),
     renew: (certificate: Certificate) => relay.replace(serve(certificate)),

@@ -26,14 +26,17 @@ interface RelayOptions {
 
 export type Relay = ReturnType<typeof createRelay>;
 
-export function createRelay({ host, port, reusePort = false }: RelayOptions, server: InnerServer) {
-  /** New connections go to the last one. The others end with the process. */
-  const servers = [server];
+export function createRelay(
+  { host, port, reusePort = false }: RelayOptions,
+  openServer: () => InnerServer,
+) {
   /** By the port from which a connection is passed on, which is all that its server sees. */
   const clients = new Map<number, Socket>();
   const open = (client: Socket) => void passOn(client);
   const options = { hostname: host, port, reusePort, socket: { ...half, open } };
   const listener = Bun.listen<Half>(options);
+  /** None if listening fails. New connections go to the last one, and the others end with the process. */
+  const servers = [openServer()];
 
   async function passOn(client: Socket): Promise<void> {
     client.data = { other: undefined, unsent: NOTHING, onClose() {} };

@@ -1,8 +1,9 @@
 /** TLS: the certificate, its renewal, and the ciphers that are accepted. */
-import { afterAll, beforeAll, expect, test } from "bun:test";
+import { afterAll, beforeAll, expect, spyOn, test } from "bun:test";
 import { X509Certificate } from "node:crypto";
 import { copyFileSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { connect } from "node:tls";
+import { openListener } from "../../src/server/listen.ts";
 import { lastRequest } from "../sockets.ts";
 import { makeCertificate, openLogged, run, until } from "../support.ts";
 
@@ -24,6 +25,17 @@ test("a certificate that expires within 14 days is a warning at the start", asyn
   await until(() =>
     /"level":"warn".*the TLS certificate expires on \d{4}-\d\d-\d\dT/.test(target.log()),
   );
+});
+
+test("if the port is in use, no server behind it is left open", async () => {
+  using taken = Bun.listen({ hostname: "127.0.0.1", port: 0, socket: { data() {} } });
+  const files = await makeCertificate("IP:127.0.0.1");
+  const tls = { cert: readFileSync(files.cert), key: readFileSync(files.key) };
+  using serve = spyOn(Bun, "serve");
+  const options = { host: "127.0.0.1", port: taken.port };
+  const opening = openListener(options, () => new Response(), tls);
+  await expect(opening).rejects.toThrow(`port ${taken.port} on 127.0.0.1 is already in use`);
+  expect(serve).not.toHaveBeenCalled();
 });
 
 test.each([
