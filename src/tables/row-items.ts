@@ -50,9 +50,8 @@ export function toProblem(table: Table, row: Row, problem: Finding): Item {
 export function locate(error: PlacedFinding, tables: Tables): PlacedFinding {
   const { line, type, id } = error;
   const table = type && tables.get(tableOf(type));
-  // A company that was made from its name stands in no table. A row of a database needs no line.
-  const isPlaced = table && (line !== undefined || !table.format.isSpreadsheet);
-  if (!isPlaced) return { ...error, line: undefined };
+  // A company that was made from its name stands in no table.
+  if (!table) return { ...error, line: undefined };
 
   const hasNames = tables.get("users")?.header.columns.has("company");
   const isName = hasNames && error.field === "company.id";
@@ -60,14 +59,13 @@ export function locate(error: PlacedFinding, tables: Tables): PlacedFinding {
   return locateRow(table, { ...error, field }, line, id);
 }
 
-/** Names a row as `users.csv, line 12`, or `users.sql, id 42`. */
+/** Names a row as `users.csv, line 12`, or `users.sql, id 42` if its line is not known. */
 function locateRow(
-  { name, file, format }: Table,
+  { name, file }: Table,
   error: PlacedFinding,
   line: number | undefined,
   id: unknown,
 ): PlacedFinding {
-  const { isSpreadsheet } = format;
-  const place = `${file}, ${isSpreadsheet ? `line ${line}` : `${idColumnOf(name)} ${id}`}`;
-  return { ...error, line: undefined, place, hasId: error.hasId || !isSpreadsheet };
+  const place = `${file}, ${line ? `line ${line}` : `${idColumnOf(name)} ${id}`}`;
+  return { ...error, line: undefined, place, hasId: error.hasId || !line };
 }

@@ -720,6 +720,19 @@ test("an empty tier or time of an unlocked achievement is missing", async () => 
   );
 });
 
+test("a user with too many achievements is found by the file and the id", async () => {
+  const ids = Array.from({ length: 1000 }, (_, at) => at + 1);
+  const definitions = ids.map((id) => `${id},Owl,${"0".repeat(150)},owl.svg,time,1,1\n`);
+  const unlocks = ids.map((id) => `7,${id},1,2021-05-31\n`);
+  const files = {
+    "users.csv": `${users}7,1,Ann,2021-05-31\n`,
+    "achievements.csv": `id,name,description,icon,kind,tier,points\n${definitions.join("")}`,
+    "user_achievements.csv": `user_id,achievement_id,tier,unlocked_at\n${unlocks.join("")}`,
+  };
+  const error = "users.csv, id 7: achievements: must take at most 128 KB in a response, got ";
+  expect(await errorsOf(files)).toStartWith(error);
+});
+
 test("an integer may have decimals of zeros, but no separator of thousands", () => {
   const toInteger = idFormats.integers.read;
   expect([12, "12", "12.0", "12,00", 12n].map(toInteger)).toEqual(Array(5).fill(12));
