@@ -2,9 +2,6 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { FetchHandler } from "../http/request.ts";
 
-/** A host name or an IP address, perhaps with a port. */
-const HOST = /^[\w.:[\]-]+$/;
-
 export type NodeListener = (incoming: IncomingMessage, outgoing: ServerResponse) => void;
 
 export function createNodeListener(respond: FetchHandler): NodeListener {
@@ -45,8 +42,8 @@ function requestOf(incoming: IncomingMessage, signal: AbortSignal): Request {
   const request = new Request("http://localhost", init);
 
   const { host = "" } = headers;
-  // Anything else in the header, such as a slash, would become a part of the path.
-  const authority = HOST.test(host) ? host : "localhost";
+  // Whatever follows the host in the header, such as a slash, would become a part of the path.
+  const authority = URL.parse(`http://${host}`)?.host ?? "localhost";
   const origin = `http${"encrypted" in socket ? "s" : ""}://${authority}`;
   const sent = url.startsWith("/") ? origin + url : url;
   // As on Bun, `..` in the path is resolved. A target that is no URL stays, such as the `*` of OPTIONS.
