@@ -40,11 +40,15 @@ export function baseUrlOf(
   return (isTrusted ? forwardedOriginOf(request) : ownOriginOf(request.url)) + basePath;
 }
 
+/** The scheme, a host of 253 characters, which is the longest, and a port. */
+const MAX_ORIGIN = "https://".length + 253 + ":65535".length;
+
 /** Parsing a URL takes longer than reading a profile, and most requests are for the same host. */
 const origins = new LRUCache<string, string>({
   max: 100,
   memoMethod(url) {
-    const origin = URL.parse(url)?.origin;
+    // Of a longer one, such as 14 KB of accents, even the parsing takes long.
+    const origin = url.length > MAX_ORIGIN ? undefined : URL.parse(url)?.origin;
     // The origin of a URL with an unknown scheme is the text "null".
     return origin?.startsWith("http") ? origin : LOCAL_ORIGIN;
   },

@@ -323,9 +323,9 @@ test("avatar URLs keep the host name, even a short one, of each request", async 
   }
 });
 
-test("a URL of another scheme has no origin, so links begin with http://localhost", async () => {
+test("a URL of another scheme or with too long a host is local: http://localhost", async () => {
   await using roadbook = await createRoadbook({ dataset: fixture, page: true });
-  for (const origin of ["foo://bar", "ftp://bar", "ws://bar"]) {
+  for (const origin of ["foo://bar", "ftp://bar", "ws://bar", `http://${"a.".repeat(150)}a`]) {
     const load = async (path: string) => {
       const response = await roadbook.fetch(new Request(origin + path));
       return { status: response.status, text: await response.text() };
