@@ -73,7 +73,8 @@ export interface DriverView {
   user: Stored<User>;
   /** All of them, newest first. */
   achievements: AchievementEntry[];
-  showsAll: boolean;
+  /** All in pages, of which each begins after so many; undefined for the newest. */
+  allAfter: number | undefined;
 }
 
 export interface CompanyView {

@@ -45,6 +45,8 @@ export interface Rendered {
 /** Longer lists of achievements are cut, so that the link below leads to more than a few. */
 const MAX_ACHIEVEMENTS = 40;
 const NEWEST_ACHIEVEMENTS = 24;
+/** More on a page of all would delay other requests. */
+const ACHIEVEMENTS_PER_PAGE = 100;
 
 export function renderView(view: View, context: PageContext): Rendered {
   if (view.kind === "start") return renderStart(view, context);
@@ -154,11 +156,13 @@ function renderBoard(heading: string, rows: Html[], note?: string | false): Html
 }
 
 function renderDriver(view: DriverView, context: PageContext): Rendered {
-  const { user, achievements, showsAll } = view;
+  const { user, achievements, allAfter } = view;
   const { texts, brand, formatPlural, formatDate, formatNumber } = context;
   const { id, name, company, roles, created_at } = user;
-  const isCut = !showsAll && achievements.length > MAX_ACHIEVEMENTS;
-  const shown = isCut ? achievements.slice(0, NEWEST_ACHIEVEMENTS) : achievements;
+  const isCut = allAfter === undefined && achievements.length > MAX_ACHIEVEMENTS;
+  const from = allAfter ?? 0;
+  const to = from + (isCut ? NEWEST_ACHIEVEMENTS : ACHIEVEMENTS_PER_PAGE);
+  const allPath = `${driverPath(id)}?achievements=all`;
   const points = achievements.reduce((sum, { achievement }) => sum + achievement.points, 0);
   const hasAny = achievements.length > 0;
 
@@ -194,8 +198,9 @@ function renderDriver(view: DriverView, context: PageContext): Rendered {
     )}${roleNames && html`<div class="roles"><dt>${texts.roles}</dt><dd>${roleNames}</dd></div>`}</dl>
     ${renderOwnPage(brand.driverLink, id, context)}
     ${context.meta.counts.achievements > 0 && html`<h2>${texts.achievements}</h2>${!hasAny && html`<p>${texts.noAchievements}</p>`}`}
-    <ul class="badges">${shown.map((entry) => renderAchievement(entry, context))}</ul>
-    ${isCut && renderButton(linkTo(`${driverPath(id)}?achievements=all`, context), fill(texts.allAchievements, { count: achievements.length }))}
+    <ul class="badges">${achievements.slice(from, to).map((entry) => renderAchievement(entry, context))}</ul>
+    ${isCut && renderButton(linkTo(allPath, context), fill(texts.allAchievements, { count: achievements.length }))}
+    ${!isCut && to < achievements.length && renderButton(linkTo(`${allPath}&after=${to}`, context), texts.more)}
   </article>`,
   };
 }

@@ -69,6 +69,14 @@ const results: ResultsView = {
   companies: [{ id: 7, name: "Jan Trans", member_count: 2 }],
 };
 
+const owl = {
+  type: "achievement",
+  description: "",
+  icon: "owl.svg",
+  kind: "night",
+  tier: 1,
+  points: 2,
+};
 const night = { id: 7, name: "Owl", description: "", icon: "owl.svg", type: "night" };
 const driver: DriverView = {
   kind: "driver",
@@ -85,8 +93,31 @@ const driver: DriverView = {
     tier: 2,
     unlocked_at: "2024-03-09T17:05:00Z",
   })),
-  showsAll: false,
+  allAfter: undefined,
 };
+
+test("all achievements stand in pages of 100, newest first", async () => {
+  const ids = Array.from({ length: 250 }, (_, at) => at + 1);
+  const dataset = [
+    ...ids.map((id) => ({ ...owl, id, name: `Owl ${id}` })),
+    user(42, "Jan", {
+      achievements: ids.map((id) => {
+        return { id, tier: 1, unlocked_at: new Date(id * 1e11).toISOString() };
+      }),
+    }),
+  ];
+  const target = await openInProcess({ dataset, page: true });
+  const found: number[][] = [];
+  let path: string | undefined = "/drivers/42?achievements=all";
+  while (path !== undefined) {
+    const html = await (await target.fetch(path, { headers: { accept: "text/html" } })).text();
+    found.push([...html.matchAll(/<h3>Owl (\d+)</g)].map(([, id]) => Number(id)));
+    path = /href="([^"]+)">Show more</.exec(html)?.[1]?.replaceAll("&amp;", "&");
+  }
+  expect(found.map(({ length }) => length)).toEqual([100, 100, 50]);
+  expect(found.flat()).toEqual(ids.toReversed());
+  await target.close();
+});
 
 test.each([0, 41])("with %d achievements, the roles are a row of their own", async (count) => {
   const roles = [{ id: 1, name: "Driver", hierarchy: 10 }];
@@ -171,7 +202,7 @@ test("a driver's page shows up to 40 achievements, or else the newest 24 and a l
   expect(html.split(kind)).toHaveLength(25);
   expect(html).toContain('href="/rb/drivers/42?achievements=all">Show all 41 achievements<');
   expect(html).toContain("<dd>82</dd>");
-  const all = render({ ...driver, showsAll: true });
+  const all = render({ ...driver, allAfter: 0 });
   expect([all.match(/<h3>/g)?.length, all.includes("?achievements=all")]).toEqual([41, false]);
   const few = { ...driver, achievements: driver.achievements.slice(1) };
   expect(render(few).match(/<h3>/g)).toHaveLength(40);

@@ -77,8 +77,9 @@ export function createPages(options: RouteOptions) {
       if (id === undefined && !prefersPage(request)) return fail("invalid_user_id");
 
       const showsAll = parametersOf(request.url).achievements === "all";
+      const allAfter = showsAll ? afterOf(request) : undefined;
       const snapshot = reloadable.current();
-      return respond(request, snapshot, readDriver(snapshot, id, showsAll));
+      return respond(request, snapshot, readDriver(snapshot, id, allAfter));
     })
     .get(assetPath(":file"), ({ params }) => assets.find(params.file));
 
@@ -155,7 +156,7 @@ function queryOf(request: Request): string {
   return normalizeQuery(parametersOf(request.url).q ?? "");
 }
 
-/** The id in the address of a page of a list, after which the page begins. */
+/** The id, or the number of achievements, after which a page of a list begins. */
 function afterOf(request: Request): number {
   return parseId(parametersOf(request.url).after ?? "") ?? 0;
 }

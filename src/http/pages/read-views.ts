@@ -64,7 +64,7 @@ const withTime = <Driver extends { created_at: number }>(driver: Driver) => ({
 export function readDriver(
   { users }: Snapshot,
   id: number | undefined,
-  showsAll: boolean,
+  allAfter: number | undefined,
 ): DriverView | ProblemView {
   if (id === undefined) return { kind: "problem", problem: "user_not_found" };
   const user = users.findProfile(id);
@@ -72,7 +72,7 @@ export function readDriver(
 
   const text = users.findAchievements(user.id);
   const achievements: AchievementEntry[] = typeof text === "string" ? JSON.parse(text) : [];
-  return { kind: "driver", user, achievements, showsAll };
+  return { kind: "driver", user, achievements, allAfter };
 }
 
 /** Shows the users whose ids are above `after`. */
