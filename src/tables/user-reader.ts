@@ -13,6 +13,7 @@ import { parseTime } from "../domain/time.ts";
 import { listErrors, mustBeId, mustExist } from "../domain/validation-errors.ts";
 import { ownedTables, toCells } from "./columns.ts";
 import type { Companies } from "./companies.ts";
+import { readAhead } from "./read-ahead.ts";
 import { toItems, toProblem } from "./row-items.ts";
 import type { Row, Table, Tables } from "./table.ts";
 
@@ -37,7 +38,7 @@ interface Owner {
 /** The users of a page by their ids. */
 type Owners = ReadonlyMap<unknown, Owner>;
 
-/** Yields each page of users when all that they have has been added. */
+/** Yields each page of users with all that they have, after the errors in that. */
 export async function* readUsers(
   tables: Tables,
   known: KnownIds,
@@ -45,21 +46,18 @@ export async function* readUsers(
 ): AsyncGenerator<readonly Item[]> {
   /** Some ids in each table that no user has. */
   const missing = new Map<Table, (number | string)[]>();
-  let users: readonly Item[] = [];
-  let owners: Owners = new Map();
 
-  for await (const { table, rows } of readAhead(listPages(tables), AHEAD)) {
-    if (table.name === "users") {
-      for (const { user, roles, unlocks } of owners.values()) {
+  for await (const page of readAhead(listPages(tables, companies), AHEAD)) {
+    if ("users" in page) {
+      for (const { user, roles, unlocks } of page.owners.values()) {
         if (roles.size > 0) user.roles = [...roles];
         if (unlocks) user.achievements = [...unlocks.values()];
       }
-      yield users;
-      users = toItems(table, "user", rows, companies);
-      owners = listOwners(users);
+      yield page.users;
       continue;
     }
 
+    const { owners, table, rows } = page;
     const ids = missing.get(table) ?? [];
     missing.set(table, ids);
     for (let at = 0; at < rows.length; at += ROWS_AT_A_TIME) {
@@ -80,63 +78,50 @@ export async function* readUsers(
   }
 }
 
-/**
- * Requests a number of items before the one that is used, so that a database works on them
- * meanwhile.
- *
- * At the end, also after an error, `items` is closed once it has settled what was requested. That is
- * not awaited, because a database may be silent. Closing its connection settles its replies.
- */
-export async function* readAhead<T>(items: AsyncGenerator<T>, ahead: number): AsyncGenerator<T> {
-  const requested: Promise<IteratorResult<T>>[] = [];
-  const request = () => {
-    const next = items.next();
-    // An error is thrown where the item is awaited. After the end, it matters to nobody.
-    next.catch(() => {});
-    requested.push(next);
-  };
-
-  try {
-    while (requested.length < ahead) request();
-    for (;;) {
-      const result = await requested.shift();
-      if (!result || result.done) return;
-      request();
-      yield result.value;
-    }
-  } finally {
-    items.return(undefined).catch(() => {});
-  }
-}
-
-/** A page of users, or of what the users in the page before have. */
-interface Page {
+/** A page of rows that users own. */
+interface OwnedPage {
+  owners: Owners;
   table: Table;
   rows: readonly Row[];
 }
 
-async function* listPages(tables: Tables): AsyncGenerator<Page> {
-  const users = tables.get("users");
-  let last: unknown;
-  if (users) {
-    for await (const rows of users.pages()) {
-      yield { table: users, rows };
-      const upTo = rows.at(-1)?.id;
-      yield* listOwned(tables, last, upTo);
-      last = upTo;
-    }
-    // The remaining rows belong to no user.
-    yield { table: users, rows: [] };
-  }
-  yield* listOwned(tables, last);
+/** A page of users. It follows the pages of all that they own. */
+interface UsersPage {
+  owners: Owners;
+  users: readonly Item[];
 }
 
-/** Lists the rows of the users after one id and up to another. */
-async function* listOwned(tables: Tables, after: unknown, upTo?: unknown): AsyncGenerator<Page> {
+async function* listPages(
+  tables: Tables,
+  companies: Companies,
+): AsyncGenerator<OwnedPage | UsersPage> {
+  const table = tables.get("users");
+  let last: unknown;
+  if (table) {
+    for await (const rows of table.pages()) {
+      const users = toItems(table, "user", rows, companies);
+      const owners = listOwners(users);
+      const upTo = rows.at(-1)?.id;
+      yield* listOwned(tables, owners, last, upTo);
+      yield { owners, users };
+      last = upTo;
+    }
+  }
+  // The remaining rows belong to no user.
+  yield* listOwned(tables, new Map(), last);
+}
+
+/** Lists the rows of the owners, who are the users after one id and up to another. */
+async function* listOwned(
+  tables: Tables,
+  owners: Owners,
+  after: unknown,
+  upTo?: unknown,
+): AsyncGenerator<OwnedPage> {
   for (const name of ownedTables) {
     const table = tables.get(name);
     if (!table) continue;
-    for await (const rows of table.pages(after, upTo)) yield { table, rows };
+    for await (const rows of table.pages(after, upTo)) yield { owners, table, rows };
   }
 }
 

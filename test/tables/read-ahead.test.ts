@@ -1,6 +1,6 @@
 /** Reading ahead, which lets a database work on the next pages while one is used. */
 import { expect, test } from "bun:test";
-import { readAhead } from "../../src/tables/user-reader.ts";
+import { readAhead } from "../../src/tables/read-ahead.ts";
 
 /** A source of numbers, which logs what is requested of it and when it is closed. */
 function createSource(failsAt = Number.POSITIVE_INFINITY) {
