@@ -145,14 +145,10 @@ mutate("search/result-order.ts", "search/places.test.ts search/name-index.test.t
   "ORDER BY member_count DESC, id DESC",
 ]);
 
-mutate("import/old-snapshot.ts", "import/takedowns.test.ts", [
-  "a hold ends after an hour",
-  "Math.min(holdMs, MAX_HOLD_MS)",
-  "holdMs",
-]);
 mutate(
   "import/takedowns.ts",
   "import/takedowns.test.ts snapshot/privacy.test.ts",
+  ["a hold ends after an hour", "Math.min(holdMs, MAX_HOLD_MS)", "holdMs"],
   ["a takedown is forgotten after an hour", "nowMs - MAX_HOLD_MS} OR", "0} OR"],
   ["a clock set back ends no takedown", "hold.nowMs})", "2 ** 53})"],
   ["a held user stays private", "old.private_user WHERE", "old.private_user WHERE FALSE AND"],

@@ -27,11 +27,11 @@ const commands: Commands = {
   },
   apply: {
     summary: "apply a change file to a snapshot",
-    load: async () => (await import("./apply-hide.ts")).applyCommand,
+    load: async () => (await import("./apply.ts")).applyCommand,
   },
   hide: {
     summary: "make users private",
-    load: async () => (await import("./apply-hide.ts")).hideCommand,
+    load: async () => (await import("./hide.ts")).hideCommand,
   },
   export: {
     summary: "export the data of a snapshot as a dataset",

@@ -2,8 +2,8 @@
 import { groupDigits, paragraph, plural } from "../domain/text.ts";
 import { formatDuration } from "../domain/time.ts";
 import { importSource } from "../import/import.ts";
-import { MAX_HOLD_MS } from "../import/old-snapshot.ts";
 import { findSource, type Source } from "../import/source.ts";
+import { MAX_HOLD_MS } from "../import/takedowns.ts";
 import type { WriteReport } from "../import/write-report.ts";
 import { declare, parseNamed, UsageError, type Values } from "../settings/setting.ts";
 import * as types from "../settings/value-types.ts";

@@ -9,9 +9,10 @@ import { type SQL, sql } from "drizzle-orm";
 import { groupDigits } from "../domain/text.ts";
 import type { Summary, Totals } from "../snapshot/format/meta.ts";
 import type { Database } from "../sqlite/driver.ts";
-import { HIDE_ELSEWHERE, type OldSnapshot } from "./old-snapshot.ts";
+import type { OldSnapshot } from "./old-snapshot.ts";
 import type { ImportOptions } from "./options.ts";
 import type { ReadReport } from "./read-dataset.ts";
+import { HIDE_ELSEWHERE } from "./takedowns.ts";
 import type { Differences } from "./write-report.ts";
 
 /** Thrown instead of writing a snapshot that looks like an accident. */

@@ -11,7 +11,8 @@
 import type { RawRecord, RecordId, RecordType } from "../domain/raw-records.ts";
 import type { SourceIds } from "../domain/record-reader.ts";
 import type { IdMap } from "./id-map.ts";
-import { HIDE_ELSEWHERE, type OldSnapshot } from "./old-snapshot.ts";
+import type { OldSnapshot } from "./old-snapshot.ts";
+import { HIDE_ELSEWHERE } from "./takedowns.ts";
 
 export type Ids = ReturnType<typeof createIds>;
 

@@ -3,24 +3,7 @@
  *
  *     const { counts } = await importDataset("community.ndjson", "community.snapshot");
  *
- * The way of a user whose id is a UUID:
- *
- * | file | the user there |
- * |---|---|
- * | files/replace.ts | the snapshot is locked, so that nobody else changes it meanwhile |
- * | source.ts | the reader that fits the source is opened |
- * | line-reader.ts, src/tables | a line of NDJSON, or a row that becomes the same record: `{"type":"user","id":"3f25…","public":true,"name":" Ann ",…}` |
- * | read-dataset.ts | takes the next four steps with each record |
- * | id-map.ts | the id map says that `3f25…` is 7 |
- * | clean-record.ts | the name is "Ann" |
- * | domain/validate-record.ts | has the fields of a user, and they are valid |
- * | write-rows.ts | a row of the table `user`; a private user is an id in `private_user` |
- * | references.ts | after the last record: has a company, roles and achievements that exist |
- * | takedowns.ts | not hidden by `hide` or `apply` in the last hour |
- * | guard.ts | most of those who were public still are, under their names |
- * | search/name-index.ts | found by n-grams of the name |
- * | snapshot/format/seal.ts | in a file that is complete, with a checksum |
- * | files/replace.ts | in the snapshot that servers read |
+ * ../snapshot/README.md has the steps, with the files in which they are.
  */
 import { setImmediate } from "node:timers/promises";
 import { sqlite } from "#sqlite";

@@ -1,6 +1,5 @@
 /** The snapshot that an import, a change file or a takedown will replace. All read it first. */
 import { existsSync } from "node:fs";
-import { type SQL, sql } from "drizzle-orm";
 import { findFile } from "../files/replace.ts";
 import { isSnapshot, SnapshotError, toSnapshotError } from "../snapshot/format/layout.ts";
 import { type Meta, readMeta } from "../snapshot/format/meta.ts";
@@ -8,6 +7,7 @@ import { openInPlace } from "../snapshot/format/open.ts";
 import { takedown } from "../snapshot/format/schema.ts";
 import type { Database } from "../sqlite/driver.ts";
 import type { ImportOptions } from "./options.ts";
+import { type Hold, whereHeld } from "./takedowns.ts";
 import { notOverwritten } from "./target.ts";
 
 /** The snapshot that will be replaced. */
@@ -22,19 +22,6 @@ export interface OldSnapshot extends Meta {
 interface OldFile extends OldSnapshot {
   /** Where it is, without symbolic links. */
   path: string;
-}
-
-/** How an operator can give ids another meaning while takedowns are held, without serving a hidden user. */
-export const HIDE_ELSEWHERE =
-  "import into another --to, hide the users of the last hour there, and move it here";
-
-/** How long a takedown is remembered, and so the longest time for which an import can hold it. */
-export const MAX_HOLD_MS = 3_600_000;
-
-/** How long an import keeps to a takedown, and at what time. */
-export interface Hold {
-  nowMs: number;
-  holdMs?: number | undefined;
 }
 
 /**
@@ -73,9 +60,4 @@ export async function readOldFile(
 export function readOld(db: Database, name: string, hold: Hold): OldSnapshot {
   const held = db.select().from(takedown).where(whereHeld(hold)).get();
   return { ...readMeta(db), name, hasTakedowns: held !== undefined };
-}
-
-/** The condition for a takedown. The clock may have been set back since. */
-export function whereHeld({ nowMs, holdMs = MAX_HOLD_MS }: Hold): SQL {
-  return sql`min(at, ${nowMs}) > ${nowMs - Math.min(holdMs, MAX_HOLD_MS)}`;
 }

@@ -5,10 +5,10 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSy
 import { dirname, join } from "node:path";
 import { Random } from "../../src/domain/random.ts";
 import { applyChanges } from "../../src/import/apply.ts";
+import { hideUsers } from "../../src/import/hide.ts";
 import { openIdMap } from "../../src/import/id-map.ts";
 import { importDataset } from "../../src/import/import.ts";
 import type { ImportOptions } from "../../src/import/options.ts";
-import { hideUsers } from "../../src/import/takedowns.ts";
 import { exported, makeFile, makeSnapshot, textOf } from "../datasets.ts";
 import { temporaryFolder } from "../support.ts";
 

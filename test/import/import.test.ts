@@ -6,9 +6,9 @@ import { gzipSync, zstdCompressSync } from "node:zlib";
 import { runCommandLine } from "../../src/commands/command-line.ts";
 import { PublicUserLine } from "../../src/domain/model.ts";
 import { applyChanges } from "../../src/import/apply.ts";
+import { hideUsers } from "../../src/import/hide.ts";
 import { buildSnapshot, importDataset } from "../../src/import/import.ts";
 import type { ImportOptions } from "../../src/import/options.ts";
-import { hideUsers } from "../../src/import/takedowns.ts";
 import { checkSnapshot } from "../../src/snapshot/format/open.ts";
 import {
   bytesOf,

@@ -2,9 +2,9 @@
 import { describe, expect, test } from "bun:test";
 import { version } from "../../src/domain/version.ts";
 import { applyChanges } from "../../src/import/apply.ts";
+import { hideUsers } from "../../src/import/hide.ts";
 import { importDataset } from "../../src/import/import.ts";
 import type { ImportOptions } from "../../src/import/options.ts";
-import { hideUsers } from "../../src/import/takedowns.ts";
 import { checkSnapshot } from "../../src/snapshot/format/open.ts";
 import { openSnapshot } from "../../src/snapshot/read/reload.ts";
 import { community, exported, makeSnapshot, stateOf, user } from "../datasets.ts";

