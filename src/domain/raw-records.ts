@@ -41,7 +41,7 @@ export interface Finding extends Pick<RecordError, "field" | "reason"> {
   missing?: MissingRecord;
 }
 
-/** A record that does not exist. The id is the one in the snapshot or, with an id map, in the source. */
+/** A record that does not exist. The id is the one in the source. */
 export interface MissingRecord {
   type: RecordType;
   id: number | string;

@@ -49,10 +49,11 @@ export function mustBeId(field: string, value: unknown): Finding {
   return mustBe(field, Id, value instanceof Uint8Array ? toKey(value) : value);
 }
 
-/** The error for a field that refers to a record that does not exist. */
+/** The error for a field that refers to a record that does not exist, whose id is that of the source. */
 export function mustExist(field: string, type: RecordType, id: number | string): Finding {
   const group = `there is no ${type}`;
-  return { field, reason: `${group} ${id}${adviseOn(id, undefined)}`, group };
+  const reason = `${group} ${id}${adviseOn(id, undefined)}`;
+  return { field, reason, group, missing: { type, id } };
 }
 
 function formatValue(value: unknown): string {

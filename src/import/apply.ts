@@ -74,7 +74,7 @@ async function change(
 
   const handler = createChangeHandler(db, ids, builtAtMs);
   // In a few lines, all long ids can look rounded by chance.
-  const reading = { maxErrors: options.maxErrors, force: true };
+  const reading = { maxErrors: options.maxErrors, takesRounded: true };
   const read = await readDataset(reader, handler, ids, builtAtMs, reading);
   const summary = handler.summarize(old);
   const changed = { users: handler.changed("user"), companies: handler.changed("company") };

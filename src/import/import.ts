@@ -116,7 +116,8 @@ async function fill(
   const ids = createIds(reader.ids, old, map, options.force);
   createSchema(db.$client);
   const handler = options.skipInvalid ? createSkippingHandler(db, ids) : createRows(db, ids);
-  const read = await readDataset(reader, handler, ids, nowMs, options);
+  const reading = { ...options, takesRounded: options.force };
+  const read = await readDataset(reader, handler, ids, nowMs, reading);
 
   const held = old && holdTakedowns(db, { nowMs, holdMs: options.holdMs });
   const summary = summarize(db);

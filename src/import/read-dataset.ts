@@ -3,7 +3,7 @@
  * cleaned, validated and given to a handler. An error is final unless the handler skips what is
  * invalid. Errors are grouped, so that frequent ones never hide others.
  */
-import type { Finding, PlacedFinding, RecordError, RecordId } from "../domain/raw-records.ts";
+import type { PlacedFinding, RecordError, RecordId } from "../domain/raw-records.ts";
 import type { RecordItem, RecordReader, UnknownColumn } from "../domain/record-reader.ts";
 import { createRoundedIds } from "../domain/source-ids.ts";
 import { groupDigits } from "../domain/text.ts";
@@ -35,21 +35,20 @@ export interface ReadReport {
   leftOut: number;
 }
 
-/**
- * Rejects with a {@link DatasetError} if any error was not skipped. Times after `nowMs` are odd. With
- * `force`, takes ids that look rounded.
- */
+export interface ReadOptions extends CleaningOptions, Pick<ImportOptions, "maxErrors"> {
+  /** Whether to take ids that look rounded. */
+  takesRounded?: boolean | undefined;
+}
+
+/** Rejects with a {@link DatasetError} if any error was not skipped. Times after `nowMs` are odd. */
 export async function readDataset<Parsed extends RecordId>(
   reader: RecordReader,
   handler: RecordHandler<Parsed>,
   ids: Ids,
   nowMs: number,
-  options: CleaningOptions & Pick<ImportOptions, "maxErrors" | "force"> = {},
+  options: ReadOptions = {},
 ): Promise<ReadReport> {
-  const errors = new RecordErrors(options.maxErrors);
-  const skipped = new RecordErrors(options.maxErrors);
-  /** Records that are invalid themselves. References to them are not reported as errors. */
-  const invalid = new Set<string>();
+  const errors = collectErrors(reader, ids, handler.skip !== undefined, options.maxErrors);
   const cleaner = await createCleaner(nowMs, options);
   const rounded = createRoundedIds();
   const unknownColumns: UnknownColumn[] = [];
@@ -57,37 +56,25 @@ export async function readDataset<Parsed extends RecordId>(
   let madePrivate = 0;
   let leftOut = 0;
 
-  /** Adds an error that says where it is. */
-  const add = (error: PlacedFinding): void => {
-    if (error.missing && invalid.has(nameOf(error.missing, ids))) return;
-    const all = error.isFinal || !handler.skip ? errors : skipped;
-    all.add(error);
-  };
-
-  const report = (error: PlacedFinding): void =>
-    add(reader.locate({ ...error, id: idInSource(error, ids) }));
-
-  /** Reports the errors in a record, and skips the record if possible. */
-  const reject = (parsed: Parsed | InvalidRecord, found: readonly Finding[], line: number) => {
-    const record = parsed instanceof InvalidRecord ? parsed.recordId : parsed;
-    const { type, id } = record ?? {};
-    const outcome = record && handler.skip?.(record, parsed, line);
-    const { consequence, madePrivate: isHidden } = outcome ?? {};
-    if (isHidden) madePrivate++;
-    const isFinal = outcome === undefined;
-    if (isFinal && record && type !== "user") invalid.add(nameOf(record, ids));
-    for (const error of found) report({ ...error, type, id, line, consequence, isFinal });
-  };
-
-  const take = ({ record, line }: RecordItem): void => {
+  /** Gives a record to the handler. Skips it if it is invalid and the handler can. */
+  function take({ record, line }: RecordItem): void {
     rounded.add(record, line);
     ids.translate(record);
     const oddTexts = cleaner.clean(record);
     const parsed = handler.validate(record);
-    const found = parsed instanceof InvalidRecord ? parsed.errors : handler.add(parsed, line);
-    if (found.length > 0) reject(parsed, found, line);
-    else cleaner.count(oddTexts);
-  };
+    const isInvalid = parsed instanceof InvalidRecord;
+    const findings = isInvalid ? parsed.errors : handler.add(parsed, line);
+    if (findings.length === 0) {
+      cleaner.count(oddTexts);
+      return;
+    }
+
+    const known = isInvalid ? parsed.recordId : parsed;
+    const skipped = known && handler.skip?.(known, parsed, line);
+    if (skipped?.madePrivate) madePrivate++;
+    const facts = { type: known?.type, id: known?.id, line, consequence: skipped?.consequence };
+    for (const finding of findings) errors.report({ ...finding, ...facts, isFinal: !skipped });
+  }
 
   for await (const items of reader.read()) {
     for (const item of items) {
@@ -95,30 +82,54 @@ export async function readDataset<Parsed extends RecordId>(
       else if ("note" in item) notes.push(item.note);
       else if ("unknownColumn" in item) unknownColumns.push(item.unknownColumn);
       else {
-        add(item.problem);
+        errors.add(item.problem);
         if (item.losesUser) leftOut++;
       }
     }
   }
 
-  const columns = options.force ? [] : rounded.list();
-  for (const first of columns) report({ field: "id", reason: ROUNDED, ...first, isFinal: true });
-  handler.complete(report);
-  if (errors.count > 0) throw new DatasetError(errors);
+  for (const first of options.takesRounded ? [] : rounded.list()) {
+    errors.report({ field: "id", reason: ROUNDED, ...first, isFinal: true });
+  }
+  handler.complete(errors.report);
+  const { final, skipped } = errors;
+  if (final.count > 0) throw new DatasetError(final);
 
   const { cleaned, times, ...names } = cleaner.odd;
-  const found = { cleaned: cleaned.count, names, times, unknownColumns, notes };
-  return { ...found, skipped, madePrivate, leftOut };
+  const odd = { cleaned: cleaned.count, names, times };
+  return { ...odd, unknownColumns, notes, skipped, madePrivate, leftOut };
 }
 
-/** The id of a record as its source has it. A record whose id cannot be read has none. */
-function idInSource({ type, id }: Pick<PlacedFinding, "type" | "id">, ids: Ids) {
-  return type && typeof id === "number" ? ids.inSource({ type, id }) : id;
-}
+/** Collects the errors in a dataset, of which those that are not final are skipped. */
+function collectErrors(
+  reader: RecordReader,
+  ids: Ids,
+  isSkipping: boolean,
+  maxErrors: number | undefined,
+) {
+  const final = new RecordErrors(maxErrors);
+  const skipped = new RecordErrors(maxErrors);
+  /** Records that are invalid themselves. References to them are not reported as errors. */
+  const invalid = new Set<string>();
 
-/** References in tables are found before ids are replaced, so records go by the source's ids. */
-function nameOf(record: Pick<PlacedFinding, "type" | "id">, ids: Ids): string {
-  return `${record.type} ${idInSource(record, ids)}`;
+  /** Adds an error that says where it is, and has the ids of the source. */
+  function add(error: PlacedFinding): void {
+    const { missing, isFinal } = error;
+    if (missing && invalid.has(`${missing.type} ${missing.id}`)) return;
+    const all = isFinal || !isSkipping ? final : skipped;
+    all.add(error);
+  }
+
+  /** Adds an error in a record with the id in the snapshot, or in the source if it is text. */
+  function report(error: PlacedFinding): void {
+    const { type, isFinal } = error;
+    const id =
+      type && typeof error.id === "number" ? ids.inSource({ type, id: error.id }) : error.id;
+    if (isFinal && type !== "user") invalid.add(`${type} ${id}`);
+    add(reader.locate({ ...error, id }));
+  }
+
+  return { final, skipped, add, report };
 }
 
 /** The number of groups is limited because each unknown field name is a group of its own. */

@@ -24,14 +24,14 @@ export function nameCompanies(db: Database, which: SQL): void {
 export function judgePending({ $client }: Database, ids: Ids, report: ReportError): void {
   // If user 8 in the example of missingOf is pending and stands on line 2, this selects
   // (company.id, company, 3, 8, 2).
-  const missing = $client.prepare<Reference>(
+  const references = $client.prepare<Reference>(
     `SELECT field, type, missing.id, user, line
       FROM (${missingOf("pending JOIN user USING (id)")}) AS missing
       JOIN pending ON pending.id = user ORDER BY line, user, rank`,
   );
-  for (const { field, user, line, ...found } of missing.iterate()) {
-    const problem = mustExist(field, found.type, ids.inSource(found));
-    report({ ...problem, line, type: "user", id: user, missing: found });
+  for (const { field, user, line, ...missing } of references.iterate()) {
+    const problem = mustExist(field, missing.type, ids.inSource(missing));
+    report({ ...problem, line, type: "user", id: user });
   }
 }
 
@@ -74,17 +74,18 @@ export function judgeDeletions(
   // If role 5 in the example of missingOf is missing because line 2 deletes it, this selects
   // (role, 5, 9, 2). MATERIALIZED and CROSS have SQLite look each reference up in an index of the
   // deletions.
-  const referenced = $client.prepare<Omit<Reference, "field">>(
+  const references = $client.prepare<Omit<Reference, "field">>(
     `WITH deletion AS MATERIALIZED (SELECT
         value ->> 'type' AS type, value ->> 'id' AS id, value ->> 'line' AS line
         FROM json_each(?))
       SELECT type, id, user, line FROM (${missingOf("user")}) CROSS JOIN deletion USING (type, id)
       ORDER BY line, user`,
   );
-  for (const { user, line, ...found } of referenced.iterate(JSON.stringify(deletions))) {
+  for (const { user, line, ...deleted } of references.iterate(JSON.stringify(deletions))) {
+    const missing = { type: deleted.type, id: ids.inSource(deleted) };
     const group = "is still referenced";
-    const reason = `${found.type} ${ids.inSource(found)} ${group}`;
-    report({ field: "id", reason, group, line, type: "user", id: user, missing: found });
+    const reason = `${missing.type} ${missing.id} ${group}`;
+    report({ field: "id", reason, group, line, type: "user", id: user, missing });
   }
 }
 

@@ -162,8 +162,7 @@ function addRow(owners: Owners, known: KnownIds, table: Table, row: Row): readon
 /** Returns the error for a reference to a record that does not exist. */
 function explainMissing({ format }: Table, type: RecordType, id: unknown): Finding {
   const field = `${type}_id`;
-  if (!format.ids.isId(id)) return mustBeId(field, id);
-  return { ...mustExist(field, type, id), missing: { type, id } };
+  return format.ids.isId(id) ? mustExist(field, type, id) : mustBeId(field, id);
 }
 
 /** The id has been checked with the achievements, and whatever became text is a time. */
