@@ -77,8 +77,8 @@ async function change(
   const reading = { maxErrors: options.maxErrors, takesRounded: true };
   const read = await readDataset(reader, handler, ids, builtAtMs, reading);
   const summary = handler.summarize(old);
-  const changed = { users: handler.changed("user"), companies: handler.changed("company") };
-  const differences = hasOld ? guard(db, old, summary, options, changed) : undefined;
+  const changedIds = { users: handler.changed("user"), companies: handler.changed("company") };
+  const differences = hasOld ? guard(db, old, summary, options, changedIds) : undefined;
 
   writeMeta(db, { ...summary, id_map: await ids.commit() }, builtAtMs);
   const { counts, unlocked } = summary;

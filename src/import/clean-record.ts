@@ -68,10 +68,10 @@ export async function createCleaner(nowMs: number, { avatarBase, decodeHtml }: C
   /** Cleans a record in place. Returns what was odd in it, unless it is a private user's. */
   function clean(record: RawRecord): OddText[] {
     const { company, description, avatar_url, created_at, achievements } = record;
-    const found: OddText[] = [];
-    cleanField(record, "name", found);
+    const oddTexts: OddText[] = [];
+    cleanField(record, "name", oddTexts);
     if (typeof company === "object" && company !== null) {
-      cleanField(company as RawRecord, "role", found);
+      cleanField(company as RawRecord, "role", oddTexts);
     }
 
     if (decodeHtml && typeof description === "string") {
@@ -83,28 +83,28 @@ export async function createCleaner(nowMs: number, { avatarBase, decodeHtml }: C
 
     const unlocks = Array.isArray(achievements) ? achievements : [];
     for (const time of [created_at, ...unlocks.map((unlock) => unlock?.unlocked_at)]) {
-      if (isOddTime(time)) found.push({ way: "times", text: time });
+      if (isOddTime(time)) oddTexts.push({ way: "times", text: time });
     }
-    return mayBePrivate(record) ? [] : found;
+    return mayBePrivate(record) ? [] : oddTexts;
   }
 
-  /** Cleans a name in place, and adds what was odd in it to `found`. */
-  function cleanField(owner: RawRecord, field: "name" | "role", found: OddText[]): void {
+  /** Cleans a name in place, and adds what was odd in it to `oddTexts`. */
+  function cleanField(owner: RawRecord, field: "name" | "role", oddTexts: OddText[]): void {
     const given = owner[field];
     if (typeof given !== "string") return;
 
     const decoded = given.includes("&") ? decodeHTMLStrict(given) : given;
-    if (!decodeHtml && decoded !== given) found.push({ way: "entities", text: given });
+    if (!decodeHtml && decoded !== given) oddTexts.push({ way: "entities", text: given });
     const name = decodeHtml ? decoded : given;
-    for (const way of listWays(name)) found.push({ way, text: name });
+    for (const way of listWays(name)) oddTexts.push({ way, text: name });
     const cleaned = cleanName(name);
-    if (cleaned !== name) found.push({ way: "cleaned", text: given });
+    if (cleaned !== name) oddTexts.push({ way: "cleaned", text: given });
     owner[field] = cleaned;
   }
 
   /** Counts what was found in a valid record. */
-  function count(found: readonly OddText[]): void {
-    for (const { way, text } of found) {
+  function count(oddTexts: readonly OddText[]): void {
+    for (const { way, text } of oddTexts) {
       odd[way].count++;
       odd[way].example ??= text;
     }

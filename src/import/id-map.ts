@@ -60,7 +60,7 @@ export async function openIdMap(
 export type IdMap = ReturnType<typeof createMap>;
 
 function createMap(path: string, client: Sqlite, isNew: boolean) {
-  const tables = {
+  const statements = {
     role: prepareTable(client, "role"),
     achievement: prepareTable(client, "achievement"),
     company: prepareTable(client, "company"),
@@ -74,12 +74,12 @@ function createMap(path: string, client: Sqlite, isNew: boolean) {
 
   function addKey(type: RecordType, key: string): number | undefined {
     hasNewKeys = true;
-    return namingMap(() => tables[type].add.get(key)?.id);
+    return namingMap(() => statements[type].add.get(key)?.id);
   }
 
   /** Returns anything but a key unchanged. */
   function toId(type: RecordType, value: unknown): unknown {
-    const { find, remembered } = tables[type];
+    const { find, remembered } = statements[type];
     const known = remembered.get(value);
     if (known !== undefined) return known;
     const key = toKey(value);
@@ -103,9 +103,9 @@ function createMap(path: string, client: Sqlite, isNew: boolean) {
     path,
     find(type: RecordType, value: unknown): number | undefined {
       const key = toKey(value);
-      return key === undefined ? undefined : namingMap(() => tables[type].find.get(key)?.id);
+      return key === undefined ? undefined : namingMap(() => statements[type].find.get(key)?.id);
     },
-    findKey: ({ type, id }: RecordId) => namingMap(() => tables[type].findKey.get(id)?.key),
+    findKey: ({ type, id }: RecordId) => namingMap(() => statements[type].findKey.get(id)?.key),
 
     /** Replaces the keys in a record. Other values remain, and validation rejects them. */
     translate(record: RawRecord): void {

@@ -17,7 +17,7 @@ interface TableColumns {
   readonly optional: readonly string[];
 }
 
-export const tables = {
+export const tableColumns = {
   roles: { required: ["id", "name", "hierarchy"], optional: [] },
   achievements: {
     required: ["id", "name", "description", "icon", "kind", "tier", "points"],
@@ -34,8 +34,8 @@ export const tables = {
     optional: [],
   },
 } as const satisfies Record<string, TableColumns>;
-export type TableName = keyof typeof tables;
-export type ColumnName = (typeof tables)[TableName]["required" | "optional"][number];
+export type TableName = keyof typeof tableColumns;
+export type ColumnName = (typeof tableColumns)[TableName]["required" | "optional"][number];
 
 /** What each column holds. */
 const columns: Readonly<Record<ColumnName, keyof typeof readers>> = {
@@ -86,7 +86,7 @@ const readers = {
     cell instanceof Uint8Array && !dialect.hasBits ? cell : toPublic(cell),
 } satisfies Record<string, CellReader>;
 
-export const tableNames = Object.keys(tables) as TableName[];
+export const tableNames = Object.keys(tableColumns) as TableName[];
 
 /** The tables of what users have. */
 export const ownedTables = ["user_roles", "user_achievements"] as const;
@@ -98,7 +98,7 @@ export function tableOf(type: RecordType): TableName {
 
 /** Lists the required columns of a table, then the optional ones. */
 export function columnsOf(table: TableName): ColumnName[] {
-  return [...tables[table].required, ...tables[table].optional];
+  return [...tableColumns[table].required, ...tableColumns[table].optional];
 }
 
 /** The column that identifies a row, or for user_roles and user_achievements the row's user. */

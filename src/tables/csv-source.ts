@@ -27,14 +27,14 @@ export interface CsvOptions {
 export function openCsvSource(ids: IdFormat, { dates, quotes, key }: CsvOptions): TableSource {
   const { $client: client } = sqlite.openTemporary();
   client.exec("PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; BEGIN");
-  const names = new Map<TableName, string>();
+  const fileNames = new Map<TableName, string>();
 
   const run = (sql: string) =>
     naming(TEMPORARY_DATABASE, "write", async () => client.prepare<Row>(sql).all());
 
   async function open(table: TableName, path: string) {
     const name = basename(path);
-    names.set(table, name);
+    fileNames.set(table, name);
     const file = { name, path, table, quotes, idTitle: table === "users" ? key : undefined };
     const loader = createLoader(client, table, ids);
     const header = await readCsv(file, loader);
@@ -55,7 +55,7 @@ export function openCsvSource(ids: IdFormat, { dates, quotes, key }: CsvOptions)
 
   return {
     dialect: dialects.sqlite,
-    fileOf: (table) => names.get(table) ?? `${table}.csv`,
+    fileOf: (table) => fileNames.get(table) ?? `${table}.csv`,
     open: (table, path) => naming(TEMPORARY_DATABASE, "write", () => open(table, path)),
     async [Symbol.asyncDispose]() {
       client.close();

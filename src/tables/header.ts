@@ -9,7 +9,7 @@ import { lazy } from "../domain/lazy.ts";
 import type { UnknownColumn } from "../domain/record-reader.ts";
 import { printable } from "../domain/text.ts";
 import { fold } from "../search/fold.ts";
-import { type ColumnName, columnsOf, type TableName, tables, toPublic } from "./columns.ts";
+import { type ColumnName, columnsOf, type TableName, tableColumns, toPublic } from "./columns.ts";
 
 export interface Header {
   /** The index of each known column. */
@@ -26,10 +26,10 @@ function simplify(title: string): string {
 
 /** The columns of users by the other titles that people give them. */
 const usersColumns = lazy(() => {
-  const columns = Object.entries(titlesOfUsers) as [ColumnName, Record<string, string>][];
+  const titles: Partial<Record<ColumnName, Record<string, string>>> = titlesOfUsers;
   return new Map(
-    columns.flatMap(([column, languages]) => {
-      const given = Object.values(languages).flatMap((list) => list.split(", "));
+    columnsOf("users").flatMap((column) => {
+      const given = Object.values(titles[column] ?? {}).flatMap((list) => list.split(", "));
       return given.map((title) => [simplify(title), column] as const);
     }),
   );
@@ -72,10 +72,10 @@ export function findColumns(
   const unknown: UnknownColumn[] = [];
   const renamed: string[] = [];
   for (const [at, title] of titles.entries()) {
-    const found = [...columns.keys()].filter((column) => columns.get(column) === at);
-    const others = found.filter((column) => simplify(column) !== simplify(title));
+    const taken = [...columns.keys()].filter((column) => columns.get(column) === at);
+    const others = taken.filter((column) => simplify(column) !== simplify(title));
     if (others.length > 0) renamed.push(`${quoted(title)} as ${others.join(" and ")}`);
-    if (found.length > 0 || title.trim() === "") continue;
+    if (taken.length > 0 || title.trim() === "") continue;
 
     const isKnown = findTitled(table, title) !== undefined;
     const meant = isKnown ? undefined : guessColumn(title, absent);
@@ -135,7 +135,7 @@ function refuseMissing(
   columns: Header["columns"],
   unknown: readonly UnknownColumn[],
 ): void {
-  const missing = tables[table].required.filter((column) => !columns.has(column));
+  const missing = tableColumns[table].required.filter((column) => !columns.has(column));
   if (missing.length === 0) return;
 
   if (columns.size === 0 && titles.some(isCell)) {

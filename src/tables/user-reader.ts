@@ -45,7 +45,7 @@ export async function* readUsers(
   companies: Companies,
 ): AsyncGenerator<readonly Item[]> {
   /** Some ids in each table that no user has. */
-  const missing = new Map<Table, (number | string)[]>();
+  const unowned = new Map<Table, (number | string)[]>();
 
   for await (const page of readAhead(listPages(tables, companies), AHEAD)) {
     if ("users" in page) {
@@ -58,8 +58,8 @@ export async function* readUsers(
     }
 
     const { owners, table, rows } = page;
-    const ids = missing.get(table) ?? [];
-    missing.set(table, ids);
+    const ids = unowned.get(table) ?? [];
+    unowned.set(table, ids);
     for (let at = 0; at < rows.length; at += ROWS_AT_A_TIME) {
       // Lets the database's client receive a reply and send the next query.
       await setImmediate();
@@ -73,7 +73,7 @@ export async function* readUsers(
     }
   }
 
-  for (const [table, ids] of missing) {
+  for (const [table, ids] of unowned) {
     if (ids.length > 0 && (await tables.get("users")?.hasAny(ids))) throw table.misordered();
   }
 }
