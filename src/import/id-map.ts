@@ -1,6 +1,6 @@
 /**
- * The id map: a file that gives each key (an id of any kind, such as a UUID) an integer, and never forgets
- * a key. Each batch of new keys gets a random mark, and a snapshot keeps the last mark of its map.
+ * The id map: a file that gives each key (an id of any kind, such as a UUID) an integer. ../domain/README.md
+ * says what its marks are for.
  */
 import { statSync } from "node:fs";
 import { sqlite } from "#sqlite";

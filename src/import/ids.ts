@@ -3,10 +3,7 @@
  *
  * In a source, ids are either numbers, or keys that an id map translates. The records of a snapshot (the
  * file as a source, or an export, whose first line names the mark) have numbers, which are not translated
- * again.
- *
- * A number must never come to mean another person: a takedown would then hide a stranger, and an
- * import would publish the one who asked to be hidden. So the map must have the marks of all numbers.
+ * again. The map must have the marks of all numbers, for the reason in ../domain/README.md.
  */
 import type { RawRecord, RecordId, RecordType } from "../domain/raw-records.ts";
 import type { SourceIds } from "../domain/record-reader.ts";

@@ -1,11 +1,6 @@
 /**
- * Handles the records of an import with `--skip-invalid`, as src/domain/README.md says:
- *
- * | record | becomes |
- * |---|---|
- * | a role, achievement or company that is invalid | absent |
- * | a user who is invalid only in parts that a user may lack | a row without these parts |
- * | any other user who is invalid or whose id is taken | private, because nobody knows which record is right |
+ * Handles the records of an import with `--skip-invalid`. ../domain/README.md says what becomes of those
+ * that are invalid. If two have the id of a user, nobody knows which is right, so the user becomes private.
  *
  * After the last record, users lose references to records that do not exist, and achievements that are
  * too many for a response. A table `trimmed` has the ids of these users meanwhile.

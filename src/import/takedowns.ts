@@ -1,6 +1,6 @@
 /**
- * Takedowns: `apply` and `hide` date those whom they make private or delete, and for an hour an import keeps
- * to that, because its source may lag behind. A snapshot has only the ids of these users and the times.
+ * Takedowns: `apply` and `hide` date them, and an import keeps to them for an hour, because its source may
+ * lag behind. ../snapshot/README.md has the rules.
  */
 import { type SQL, sql } from "drizzle-orm";
 import type { Database } from "../sqlite/driver.ts";

@@ -2,10 +2,8 @@
  * Makes a database a snapshot: clears what SQLite leaves behind, and adds the hashes of the blocks and
  * the checksum (layout.ts).
  *
- * SQLite and FTS5 overwrite deleted data with zeros (`secure_delete` in src/import/target.ts and
- * src/search/name-index.ts), but SQLite leaves copies of moved rows in the unused space of a page. FTS5
- * may keep up to three letters as the border between two pages of an index. The id and the time of a
- * takedown stay for an hour (src/import/takedowns.ts).
+ * SQLite overwrites deleted data with zeros (`secure_delete` in src/import/target.ts), but leaves copies of
+ * moved rows in the unused space of a page. ../README.md has all that stays of private users.
  */
 import { open } from "node:fs/promises";
 import { crc32, createSha256, readChunks, writeAll } from "../../files/bytes.ts";

@@ -16,10 +16,7 @@ import { verifyFile } from "../format/open.ts";
 import { download } from "./downloads.ts";
 import { createGet, type RemoteLocation, RequestError } from "./location.ts";
 
-/**
- * After how long an ETag is not trusted any more. Two snapshots may have the same one: nginx makes
- * it from the size of the file and the second in which it was written.
- */
+/** After how long an ETag is not trusted any more. ../README.md says how it can mislead. */
 const MAX_TRUST_MS = 180_000;
 
 export interface RemoteOptions {
@@ -82,7 +79,6 @@ export async function openRemoteSnapshot(options: RemoteOptions) {
       lastSuccess = now;
       failure = undefined;
     } catch (error) {
-      // A damaged transfer may have the ETag of a good snapshot.
       if (error instanceof SnapshotError) etag = null;
       const next = toFailure(error);
       if (hasCopy && next.detail !== failure?.detail) onDown(next.detail);
