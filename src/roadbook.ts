@@ -297,10 +297,8 @@ async function openSite(values: SharedValues): Promise<Site> {
   };
 }
 
-/** Everybody includes each of the others. */
 function readFeatured(featured: SharedValues["featured"]): Site["featured"] {
-  const ids = featured?.filter((id) => id !== "all");
-  return ids?.length === featured?.length ? ids : "all";
+  return featured?.includes("all") ? "all" : featured?.filter((id) => id !== "all");
 }
 
 async function readLogo(logo: string | Uint8Array): Promise<Logo> {

@@ -22,7 +22,7 @@ export function paragraph(...lines: string[]): string {
   return lines.join(" ");
 }
 
-/** Writes 1234 as 1,234. The first use of `toLocaleString` would take 2 ms. */
+/** Writes 1234 as 1,234. The first use of `toLocaleString` would slow the start. */
 export function groupDigits(count: number): string {
   return String(count).replace(/\B(?=(?:\d{3})+$)/g, ",");
 }

@@ -78,7 +78,7 @@ async function makeOnlyFolder(
 async function commit({ next, current }: Paths, { mode, onCommit }: ReplaceOptions): Promise<void> {
   await copyModeAndFlush(next, current, mode);
   onCommit?.();
-  // Asynchronous, because renaming also deletes the old file, which takes 0.2 s for a gigabyte.
+  // Asynchronous, because renaming also deletes the old file, which takes long if it is large.
   await renameWhenFree(next, current);
   flushFolder(dirname(current));
 }

@@ -125,9 +125,9 @@ function headersOfFailure(status: number, common: object): object {
   return status === 429 || status === 503 ? { ...common, ...headers.retry } : common;
 }
 
-function failure(codes: readonly ErrorCode[], its: object) {
+function failure(codes: readonly ErrorCode[], sent: object) {
   const sentences = codes.map((code) => `\`${code}\`: ${errors[code].message}`);
-  return response(sentences.join("\n\n"), its, {
+  return response(sentences.join("\n\n"), sent, {
     schema: { $ref: references.get(ErrorBody) },
     // Without these, a tool that imitates the API responds with any code of the schema.
     examples: Object.fromEntries(codes.map((code) => [code, { value: exampleOf(code) }])),
@@ -138,11 +138,11 @@ function exampleOf(code: ErrorCode): ErrorBody {
   return fail(code, code === "rate_limited" ? { retry_after: 90 } : {}).response;
 }
 
-function response(description: string, its: object, body: object) {
+function response(description: string, sent: object, body: object) {
   const reference = (name: string) => [name, { $ref: `#/components/headers/${name}` }];
   return {
     description,
-    headers: Object.fromEntries(Object.keys(its).map(reference)),
+    headers: Object.fromEntries(Object.keys(sent).map(reference)),
     content: { "application/json": body },
   };
 }

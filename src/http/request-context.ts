@@ -50,7 +50,7 @@ export interface ClientOptions {
 export function createContexts(options: ClientOptions) {
   const { clients, defaultPeer, onSharedBudget } = options;
   const contexts = new WeakMap<Request, RequestContext>();
-  /** Also true if nobody wants to know. */
+  /** Nothing is left to report if there is no function to call. */
   let isSharingReported = onSharedBudget === undefined;
 
   function clientOf({ request, peer }: Sender): Client {

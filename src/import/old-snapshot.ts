@@ -18,7 +18,7 @@ export interface OldSnapshot extends Meta {
   hasTakedowns: boolean;
 }
 
-/** The same as a file. */
+/** An import also needs its file, whose rows it compares with the new ones. */
 interface OldFile extends OldSnapshot {
   /** Where it is, without symbolic links. */
   path: string;

@@ -50,7 +50,7 @@ const digraphs: Record<string, string> = {
 export function fold(text: string): string {
   const bare = text.replace(APOSTROPHES, "");
   if (PLAIN.test(bare)) return bare.toLowerCase();
-  // In this version of Unicode, what is in lower case needs no second decomposition.
+  // Step 5 of README.md is left out: in this version of Unicode, it changes nothing.
   const lower = decompose(bare).toLowerCase();
   if (PLAIN.test(lower)) return lower;
   const unified = lower.replace(VARIANTS, unify).normalize("NFC");

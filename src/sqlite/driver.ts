@@ -32,8 +32,8 @@ export interface Sqlite {
 export type Database = BaseSQLiteDatabase<"sync", unknown> & { $client: Sqlite };
 
 /**
- * Prepares the text of a query without drizzle, which cannot yield rows one by one, and with which a
- * profile takes 1 µs longer. Values are in the order of the text. Each field must be named as its
+ * Prepares the text of a query without drizzle, which cannot yield rows one by one, and with which
+ * reading a profile takes longer. Values are in the order of the text. Each field must be named as its
  * column. Throws unless all parameters are placeholders, because only drizzle knows the others.
  */
 export function prepareText<Row>(
