@@ -25,7 +25,7 @@ import { type LineSource, openLines } from "./line-reader.ts";
 import { readOld } from "./old-snapshot.ts";
 import type { ApplyOptions } from "./options.ts";
 import { readDataset } from "./read-dataset.ts";
-import { judgeDeletions, nameCompanies } from "./references.ts";
+import { type Deletion, nameCompanies } from "./references.ts";
 import { dateTakedowns } from "./takedowns.ts";
 import { beginWriting, changeCopy, sealInMemory } from "./target.ts";
 import type { WriteReport } from "./write-report.ts";
@@ -85,19 +85,14 @@ async function change(
   return { ...read, counts, unlocked, differences, notFound: handler.notFound };
 }
 
-/** A record, and the line that changes or deletes it. */
-interface Change extends RecordId {
-  line: number;
-}
-
 /** Makes the changes of a change file to the rows of a database. */
 function createChangeHandler(db: Database, ids: Ids, builtAtMs: number) {
   const rows = createRows(db, ids);
   const names = new NameChanges(db.$client);
-  /** By type and id. */
-  const changes = new Map<string, Change>();
-  /** Those that delete a record to which users may still refer. */
-  const deletions: Change[] = [];
+  /** The records that the file changes or deletes, by type and id. */
+  const changes = new Map<string, RecordId>();
+  /** Those to which users may still refer. */
+  const deletions: Deletion[] = [];
   /** The records that the file deletes and that do not exist. */
   const notFound: MissingRecord[] = [];
 
@@ -113,21 +108,19 @@ function createChangeHandler(db: Database, ids: Ids, builtAtMs: number) {
     const { type, id } = record;
     if (changes.has(`${type} ${id}`)) return [duplicateId(record, ids)];
 
-    const change = { type, id, line };
-    changes.set(`${type} ${id}`, change);
+    changes.set(`${type} ${id}`, { type, id });
     if (type === "user" || type === "company") names.note(type, id);
 
     const existed = rows.remove(record);
     if (!("deleted" in record)) return rows.add(record, line);
 
     if (!existed) notFound.push({ type, id: ids.inSource(record) });
-    else if (type !== "user") deletions.push(change);
+    else if (type !== "user") deletions.push({ type, id, line });
     return [];
   }
 
   function complete(report: ReportError): void {
-    rows.complete(report);
-    if (deletions.length > 0) judgeDeletions(db, deletions, ids, report);
+    rows.complete(report, deletions);
     const companies = JSON.stringify(changed("company"));
     nameCompanies(db, sql`company_id IN (SELECT value FROM json_each(${companies}))`);
   }

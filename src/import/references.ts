@@ -4,7 +4,7 @@
  */
 import { type SQL, sql } from "drizzle-orm";
 import { MAX_ACHIEVEMENTS_BYTES } from "../domain/model.ts";
-import type { RecordId, ReportError } from "../domain/raw-records.ts";
+import type { Finding, MissingRecord, RecordId, ReportError } from "../domain/raw-records.ts";
 import { mustExist } from "../domain/validation-errors.ts";
 import { encodeUnlocks } from "../snapshot/format/records.ts";
 import { achievement, type Unlock, user } from "../snapshot/format/schema.ts";
@@ -17,30 +17,58 @@ export function nameCompanies(db: Database, which: SQL): void {
   db.run(sql`UPDATE user SET company_name = (${name}) WHERE ${which}`);
 }
 
+/** A record that a change file deletes, and on which line. */
+export interface Deletion extends RecordId {
+  line: number;
+}
+
 /**
- * Reports the missing records to which the users in the table `pending` refer (write-rows.ts), except
- * those who have become private since.
+ * Reports each reference to a record that does not exist: at the line that deletes the record, or
+ * otherwise at that of the user, who is in the table `pending` (write-rows.ts). A user who has become
+ * private since has no references.
  */
-export function judgePending({ $client }: Database, ids: Ids, report: ReportError): void {
-  // If user 8 in the example of missingOf is pending and stands on line 2, this selects
-  // (company.id, company, 3, 8, 2).
+export function judgeReferences(
+  { $client }: Database,
+  deletions: readonly Deletion[],
+  ids: Ids,
+  report: ReportError,
+): void {
+  // Any user may refer to a deleted record, so this reads all of them.
+  const users = deletions.length > 0 ? "user" : "pending JOIN user USING (id)";
+  // If, in the example of missingOf, user 9 is pending on line 4, and line 2 deletes role 5, this selects
+  // (roles, role, 5, 9, 4, 2) and (achievements, achievement, 2, 9, 4, null). MATERIALIZED has SQLite
+  // look deletions up in an index.
   const references = $client.prepare<Reference>(
-    `SELECT field, type, missing.id, user, line
-      FROM (${missingOf("pending JOIN user USING (id)")}) AS missing
-      JOIN pending ON pending.id = user ORDER BY line, user, rank`,
+    `WITH deletion AS MATERIALIZED (SELECT
+        value ->> 'type' AS type, value ->> 'id' AS id, value ->> 'line' AS line
+        FROM json_each(?))
+      SELECT field, type, missing.id, user, pending.line, deletion.line AS deletedOn
+      FROM (${missingOf(users)}) AS missing
+      LEFT JOIN deletion USING (type, id) LEFT JOIN pending ON pending.id = user
+      ORDER BY coalesce(deletedOn, pending.line), user, rank`,
   );
-  for (const { field, user, line, ...missing } of references.iterate()) {
-    const problem = mustExist(field, missing.type, ids.inSource(missing));
-    report({ ...problem, line, type: "user", id: user });
+  const found = references.iterate(JSON.stringify(deletions));
+  for (const { field, user, line, deletedOn, ...record } of found) {
+    const missing = { type: record.type, id: ids.inSource(record) };
+    const error =
+      deletedOn === null ? mustExist(field, missing.type, missing.id) : stillReferenced(missing);
+    report({ ...error, line: deletedOn ?? line, type: "user", id: user });
   }
+}
+
+function stillReferenced(missing: MissingRecord): Finding {
+  const group = "is still referenced";
+  return { field: "id", reason: `${missing.type} ${missing.id} ${group}`, group, missing };
 }
 
 /** A reference to a record that does not exist. */
 interface Reference extends RecordId {
   field: string;
   user: number;
-  /** The line of the user, or the one that deletes the record. */
+  /** The line of the user. */
   line: number;
+  /** The line that deletes the record, if one does. */
+  deletedOn: number | null;
 }
 
 /**
@@ -62,31 +90,6 @@ function missingOf(users: string): string {
     UNION ALL SELECT 3, 'achievements', 'achievement', value ->> 0, user.id
       FROM ${users}, json_each(achievements)
       WHERE value ->> 0 NOT IN (SELECT id FROM achievement)`;
-}
-
-/** Reports the users who refer to a deleted record. Reads all users, because any of them may. */
-export function judgeDeletions(
-  { $client }: Database,
-  deletions: readonly (RecordId & { line: number })[],
-  ids: Ids,
-  report: ReportError,
-): void {
-  // If role 5 in the example of missingOf is missing because line 2 deletes it, this selects
-  // (role, 5, 9, 2). MATERIALIZED and CROSS have SQLite look each reference up in an index of the
-  // deletions.
-  const references = $client.prepare<Omit<Reference, "field">>(
-    `WITH deletion AS MATERIALIZED (SELECT
-        value ->> 'type' AS type, value ->> 'id' AS id, value ->> 'line' AS line
-        FROM json_each(?))
-      SELECT type, id, user, line FROM (${missingOf("user")}) CROSS JOIN deletion USING (type, id)
-      ORDER BY line, user`,
-  );
-  for (const { user, line, ...deleted } of references.iterate(JSON.stringify(deletions))) {
-    const missing = { type: deleted.type, id: ids.inSource(deleted) };
-    const group = "is still referenced";
-    const reason = `${missing.type} ${missing.id} ${group}`;
-    report({ field: "id", reason, group, line, type: "user", id: user, missing });
-  }
 }
 
 export function reportLongUsers(db: Database, maxUnlocks: number, report: ReportError): void {

@@ -22,7 +22,7 @@ import {
 } from "../snapshot/format/schema.ts";
 import { type Database, prepareText } from "../sqlite/driver.ts";
 import type { Ids } from "./ids.ts";
-import { judgePending, nameCompanies, reportLongUsers } from "./references.ts";
+import { type Deletion, judgeReferences, nameCompanies, reportLongUsers } from "./references.ts";
 
 /** Definitions are limited because a server may hold all of them in memory. */
 const limits = {
@@ -129,9 +129,9 @@ export function createRows(db: Database, ids: Ids) {
     return inserts.privateUser({ id });
   }
 
-  function complete(report: ReportError): void {
+  function complete(report: ReportError, deletions: readonly Deletion[] = []): void {
     nameCompanies(db, sql`id IN (SELECT id FROM pending)`);
-    judgePending(db, ids, report);
+    judgeReferences(db, deletions, ids, report);
     db.$client.exec("DROP TABLE pending");
     reportLongUsers(db, totals.maxUnlocks, report);
     for (const error of listTooMany(db)) report(error);

@@ -138,7 +138,6 @@ test("apply deletes thousands of companies in a few seconds", async () => {
 describe("apply rejects an invalid change file and changes nothing on disk", () => {
   const isReferenced = (name: string, user: number) =>
     `line 1: id: ${name} is still referenced (user ${user})`;
-  const noAchievement = "line 2: achievements: there is no achievement 7 (user 50)";
   test.each<[string, object[], ...string[]]>([
     [
       "a deletion of a company that users refer to",
@@ -154,7 +153,7 @@ describe("apply rejects an invalid change file and changes nothing on disk", () 
     [
       "a reference to a record that the same file deletes",
       [gone("achievement", 7), user(50, "X Y", { achievements: [unlock] })],
-      ...[isReferenced("achievement 7", 50), noAchievement],
+      isReferenced("achievement 7", 50),
     ],
     [
       "a deletion with other fields",
