@@ -53,6 +53,8 @@ export interface PlacedFinding extends Finding, RecordError {
   isFinal?: boolean;
   /** Ends the reason, if the record was skipped, as in "; the user becomes private". */
   consequence?: string | undefined;
+  /** Whether a user is left out because the id cannot be read, so the user cannot be made private. */
+  losesUser?: boolean;
 }
 
 export type ReportError = (error: PlacedFinding) => void;

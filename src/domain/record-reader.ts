@@ -6,8 +6,12 @@ import type { PlacedFinding, RawRecord } from "./raw-records.ts";
 
 export interface RecordReader extends AsyncDisposable {
   readonly ids: SourceIds;
-  /** Yields everything in the source, in batches. */
+  /** Yields all records and the errors in everything else, in batches. */
   read(): AsyncIterable<Iterable<Item>>;
+  /** How files were read, where they could not show it at once. Complete after the last batch. */
+  readonly notes: readonly string[];
+  /** The columns of tables that are left out. Complete after the last batch. */
+  readonly unknownColumns: readonly UnknownColumn[];
   /**
    * Adds to an error that was found in one of the records the place, unless that is a line of NDJSON. May
    * also write its field as it fits the source.
@@ -24,31 +28,13 @@ export type SourceIds =
 
 export const OWN_IDS: SourceIds = { kind: "own" };
 
-/** A record, a part of the source that is none, or what the report says about the source. */
-export type Item = RecordItem | ProblemItem | NoteItem | ColumnItem;
+/** A record, or an error in a part of the source that is none, with its place. */
+export type Item = RecordItem | PlacedFinding;
 
 export interface RecordItem {
   record: RawRecord;
   /** The line on which it begins; 0 in a source that has no lines. */
   line: number;
-}
-
-/** An error in a part of the source that is no record. */
-interface ProblemItem {
-  /** Says where it is. */
-  problem: PlacedFinding;
-  /** Whether a user is left out because the id cannot be read, so the user cannot be made private. */
-  losesUser: boolean;
-}
-
-/** How a file was read, where it could not show it at once. */
-interface NoteItem {
-  note: string;
-}
-
-/** A column of a table that is left out. */
-interface ColumnItem {
-  unknownColumn: UnknownColumn;
 }
 
 /** A column that is left out, and the column that was probably meant. */

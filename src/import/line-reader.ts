@@ -78,6 +78,8 @@ export async function openLines(
   return {
     ids,
     read,
+    notes: [],
+    unknownColumns: [],
     locate: (error) => error,
     async [Symbol.asyncDispose]() {
       await batches.return(undefined);
@@ -92,7 +94,7 @@ function invalid(reason: string, field = ""): InvalidRecord {
 /** Such a line could have been meant as anything, so it is never skipped. */
 function* listProblems(errors: Finding[], line?: number): Generator<Item> {
   for (const error of errors) {
-    yield { problem: { ...error, line, isFinal: true }, losesUser: false };
+    yield { ...error, line, isFinal: true };
   }
 }
 

@@ -51,8 +51,6 @@ export async function readDataset<Parsed extends RecordId>(
   const errors = collectErrors(reader, ids, handler.skip !== undefined, options.maxErrors);
   const cleaner = await createCleaner(nowMs, options);
   const rounded = createRoundedIds();
-  const unknownColumns: UnknownColumn[] = [];
-  const notes: string[] = [];
   let madePrivate = 0;
   let leftOut = 0;
 
@@ -79,10 +77,8 @@ export async function readDataset<Parsed extends RecordId>(
   for await (const items of reader.read()) {
     for (const item of items) {
       if ("record" in item) take(item);
-      else if ("note" in item) notes.push(item.note);
-      else if ("unknownColumn" in item) unknownColumns.push(item.unknownColumn);
       else {
-        errors.add(item.problem);
+        errors.add(item);
         if (item.losesUser) leftOut++;
       }
     }
@@ -96,6 +92,7 @@ export async function readDataset<Parsed extends RecordId>(
   if (final.count > 0) throw new DatasetError(final);
 
   const { cleaned, times, ...names } = cleaner.odd;
+  const { unknownColumns, notes } = reader;
   const odd = { cleaned: cleaned.count, names, times };
   return { ...odd, unknownColumns, notes, skipped, madePrivate, leftOut };
 }

@@ -162,6 +162,8 @@ async function openRecords(path: string): Promise<RecordReader> {
   return {
     ids: { kind: "snapshot", mark: readMeta(db).id_map },
     read: () => readSnapshot(path, db),
+    notes: [],
+    unknownColumns: [],
     // A snapshot has no lines, so only the file is named.
     locate: (error) => ({ ...error, line: undefined, place: path }),
     [Symbol.asyncDispose]: async () => db.$client.close(),

@@ -47,13 +47,13 @@ export async function readCompanies(tables: Tables) {
   return {
     add,
     find,
-    /** Makes the companies that users name, unless there is a table of them. The note counts them. */
-    make(): Item[] {
+    /** Makes the companies that users name, unless there is a table of them. Adds a note of how many. */
+    make(notes: string[]): Item[] {
       if (!users || !written || tables.has("companies")) return [];
       const made = makeCompanies(written);
       for (const company of made) add(company);
-      const note = `${users.file}: made companies from their names: ${made.length}`;
-      return [...made.map((record) => ({ record, line: 0 })), { note }];
+      notes.push(`${users.file}: made companies from their names: ${made.length}`);
+      return made.map((record) => ({ record, line: 0 }));
     },
   };
 }

@@ -39,11 +39,10 @@ function toRecord(type: RecordType, cells: RawRecord, companies?: Companies): Ra
 }
 
 /** Returns the item for a row that is no record. Such a row of `users` is a lost user. */
-export function toProblem(table: Table, row: Row, problem: Finding): Item {
+export function toProblem(table: Table, row: Row, problem: Finding): PlacedFinding {
   const cell = row[idColumnOf(table.name)];
   const id = toKey(cell) ?? cell ?? "NULL";
-  const located = locateRow(table, problem, row.line, id);
-  return { problem: located, losesUser: table.name === "users" };
+  return { ...locateRow(table, problem, row.line, id), losesUser: table.name === "users" };
 }
 
 /** Names the row and the column of an error in a record. */

@@ -6,7 +6,12 @@
  * and a table (table.ts) reads its rows in pages. The cells of a row are converted as columns.ts says,
  * and the rows become items (row-items.ts). Users get what other tables have (user-reader.ts).
  */
-import { type Item, OWN_IDS, type RecordReader } from "../domain/record-reader.ts";
+import {
+  type Item,
+  OWN_IDS,
+  type RecordReader,
+  type UnknownColumn,
+} from "../domain/record-reader.ts";
 import { mustBeId } from "../domain/validation-errors.ts";
 import { idColumnOf, type TableName, tableOf } from "./columns.ts";
 import { readCompanies } from "./companies.ts";
@@ -27,15 +32,17 @@ export function createReader(
   hooks: ReadHooks,
 ): RecordReader {
   const tables = new Map<TableName, Table>();
+  const notes: string[] = [];
+  const unknownColumns: UnknownColumn[] = [];
 
-  /** Yields all records, the errors in all other rows, and how the files were read. */
+  /** Yields all records, and the errors in all other rows. */
   async function* read(): AsyncGenerator<readonly Item[]> {
     // A wrong header is an error before any rows are counted.
     const opened = new Map<TableName, OpenedFile>();
     for (const [name, path] of files) {
       const file = await source.open(name, path);
-      yield file.unknown.map((unknownColumn) => ({ unknownColumn }));
-      yield file.notes.map((note) => ({ note }));
+      unknownColumns.push(...file.unknown);
+      notes.push(...file.notes);
       opened.set(name, file);
     }
     for (const [name, file] of opened) {
@@ -64,7 +71,7 @@ export function createReader(
         yield items;
       }
     }
-    yield companies.make();
+    yield companies.make(notes);
     yield* readUsers(tables, known, companies);
 
     for (const table of tables.values()) table.checkComplete();
@@ -73,6 +80,8 @@ export function createReader(
   return {
     ids: OWN_IDS,
     read,
+    notes,
+    unknownColumns,
     locate: (error) => locate(error, tables),
     [Symbol.asyncDispose]: () => source[Symbol.asyncDispose](),
   };
