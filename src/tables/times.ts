@@ -80,9 +80,15 @@ function decideOrder(
 
 /** Returns undefined if the numbers fit no order: an error of the row. */
 function fittingOrder(first: number, second: number): DateOrder | "both" | undefined {
-  if (first > 12) return second > 12 ? undefined : "dmy";
-  return second > 12 ? "mdy" : "both";
+  const canBeDmy = isDay(first) && isMonth(second);
+  const canBeMdy = isMonth(first) && isDay(second);
+  if (canBeDmy && canBeMdy) return "both";
+  if (canBeDmy) return "dmy";
+  return canBeMdy ? "mdy" : undefined;
 }
+
+const isDay = (number: number) => number >= 1 && number <= 31;
+const isMonth = (number: number) => number >= 1 && number <= 12;
 
 const CHOOSE = "say which comes first with --dates dmy or --dates mdy";
 
@@ -159,7 +165,7 @@ const SPREADSHEET_DATE =
   "; it looks like a spreadsheet's own date: format the column as 2021-05-31";
 
 function adviseOnTime(text: string): string {
-  if (/^0000-00-00|^-?infinity$/i.test(text)) return NO_DATE;
+  if (/^0000-00-00|^00[/.]00[/.]0000|^-?infinity$/i.test(text)) return NO_DATE;
   const number = SECONDS.test(text) ? Number(text.replace(",", ".")) : Number.NaN;
   if (number <= 0) return NO_DATE;
   if (number < 1e8) return SPREADSHEET_DATE;

@@ -568,6 +568,8 @@ test.each([
   ["31-May-2021", forms],
   ["2021-05-31 13:05 PM", forms],
   ["0000-00-00 00:00:00", noDate],
+  ["00/00/0000", noDate],
+  ["00.00.0000", noDate],
   ["-62135596800", noDate],
   ["0", noDate],
   ["infinity", noDate],
@@ -657,6 +659,10 @@ test("dates that do not show which number is the month need --dates", async () =
   expect(await timesOf(dates, { dates: "mdy" })).toEqual([may, may, "2021-06-06T00:00:00Z"]);
   expect(await timesOf(dates, { dates: "dmy" })).toEqual([may, june, "2021-06-06T00:00:00Z"]);
 
+  for (const impossible of ["40/5/2021", "13/0/2021", "5/40/2021", "0/13/2021", "00/00/0000"]) {
+    const shown = await timesOf([impossible, "5/6/2021"], { skipInvalid: true });
+    expect([impossible, shown]).toEqual([impossible, `${unclear}; ${choose}`]);
+  }
   const both = ["5/13/2021", "5/6/2021", "31/05/2021"];
   const conflict = "users.csv: created_at: line 4 has the day first, and line 2 the month";
   expect(await timesOf(both)).toBe(`${conflict}; correct one of them, or ${choose}`);
