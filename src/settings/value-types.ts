@@ -160,7 +160,11 @@ export const resolutionBase = valueType("URL", (text) => parsePublicUrl(text)?.h
 /** The URL or path of a page about one thing, with `{id}` in place of its id. */
 export const pageLink = valueType(
   "URL",
-  (text) => (text.includes("{id}") && isLink(text) ? text : undefined),
+  (text) => {
+    // As the host, a small id is an IPv4 address, but the largest one is an error.
+    const example = text.replaceAll("{id}", String(Number.MAX_SAFE_INTEGER));
+    return example !== text && isLink(example) ? text : undefined;
+  },
   { wanted: "a URL or path with {id}, such as /users/{id}" },
 );
 

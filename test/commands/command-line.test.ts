@@ -62,6 +62,7 @@ test.each<[string, Record<string, string>, string]>([
   ["--public-url https://sesame@a", {}, `--public-url ${openUrl}`],
   ["openapi --public-url https://u:sesame@a", {}, `--public-url ${openUrl}`],
   ["--icons https://:sesame@a/", {}, "--icons must be an http or https URL without a user name or"],
+  ["--driver-link https://{id}/x", {}, "--driver-link must be a URL or path with {id}, such as /u"],
   ["--log-level loud", {}, "--log-level must be one of trace, debug, info, warn, error, fatal, s"],
   ["--trusted-proxy ::1 --trusted-proxy 1.0.0.0/33", {}, `--trusted-proxy ${cidr}, got "1.0.0.0/3`],
   ["--tls-cert a.pem", {}, "--tls-cert and --tls-key must be given together"],
