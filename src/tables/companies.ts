@@ -25,12 +25,16 @@ export async function readCompanies(tables: Tables) {
   /** The ids of the companies that users can name, by the folded name. Undefined if several have it. */
   const named = new Map<string, unknown>();
 
-  /** Adds a company, and counts its members unless it says how many it has. */
+  /**
+   * Adds a company, and counts its members unless it says how many it has. If several companies have a
+   * name, its users count only for the first one.
+   */
   function add(company: RawRecord): void {
     const folded = fold(String(company.name));
-    named.set(folded, named.has(folded) ? undefined : company.id);
-    const count = written ? written.get(folded)?.members : members?.get(company.id);
-    company.member_count ??= count ?? 0;
+    const isFirst = !named.has(folded);
+    named.set(folded, isFirst ? company.id : undefined);
+    const count = isFirst ? written?.get(folded)?.members : 0;
+    company.member_count ??= members?.get(company.id) ?? count ?? 0;
   }
 
   /** Returns the id of the company with a name, or what is wrong with the name. */
@@ -114,5 +118,5 @@ function makeCompanies(names: ReadonlyMap<string, WrittenName>): RawRecord[] {
     });
 }
 
-/** A dash stands for no company, and so does the 0 that a formula gives for an empty cell. */
+/** A dash, or the 0 that a formula gives for an empty cell, is no name, so it is an error. */
 const isName = (text: string) => /[^\p{P}\s0]/u.test(text) && Check(Name, cleanName(text));

@@ -11,7 +11,7 @@ import { openCsvSource } from "../../src/tables/csv-source.ts";
 import { createReader } from "../../src/tables/table-reader.ts";
 import { exported } from "../datasets.ts";
 import { temporaryFolder } from "../support.ts";
-import { type Files, makeFolder } from "./import-files.ts";
+import { type Files, importFiles, makeFolder } from "./import-files.ts";
 
 const HEADER = ["ID", "Username", "Joined", "Company", "Rank", "Profile visible", "Avatar", "Mail"];
 const COMPANIES = ["Baltic Express", "Żubr Trans", "", "Rhein-Spedition"];
@@ -395,6 +395,15 @@ test("names of companies are looked up in companies.csv, and counted there", asy
     [7, 0],
   ]);
   expect(ofType("user")[7].company).toEqual({ id: 3, role: "Member" });
+});
+
+test("users of a name that several companies have are counted once", async () => {
+  const { records } = await importFiles({
+    "users.csv": "id,public,name,created_at,company\n1,0,,,Łódź Trans\n2,0,,,Lodz Trans\n",
+    "companies.csv": "id,name\n3,Łódź Trans\n4,Lodz Trans\n",
+  });
+  const [first, second] = records;
+  expect([first.member_count, second.member_count]).toEqual([2, 0]);
 });
 
 test("a role without a company is left out, and said so", async () => {
