@@ -56,5 +56,6 @@ export async function* readLines(bytes: AsyncIterable<Uint8Array>): AsyncGenerat
     keep(chunk.subarray(from));
     if (lines.length > 0) yield lines;
   }
-  if (size > 0) yield takeLine();
+  const last = takeLine();
+  if (last.length > 0) yield last;
 }

@@ -682,6 +682,7 @@ describe("a file of another kind is overwritten only with --force", () => {
     ["a dataset, compressed", async () => gzipSync(textOf([role, ann])), []],
     ["a text", async () => "Dear diary,\n", []],
     ["an empty file", async () => "", ["export", "seed"]],
+    ["a blank file", async () => "  ", ["export", "seed"]],
   ];
   const foreign = () => Buffer.concat([Buffer.from("SQLite format 3\0"), Buffer.alloc(4080)]);
 
