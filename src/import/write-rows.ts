@@ -30,7 +30,7 @@ const limits = {
   achievement: { table: achievement, max: 100_000, name: "achievement definitions" },
 };
 
-const id = sql.placeholder("id");
+const givenId = sql.placeholder("id");
 
 /** Validates the records of a dataset or a change file and applies them to a database. */
 export interface RecordHandler<Parsed> {
@@ -163,7 +163,7 @@ function toUserRow(
 }
 
 function prepareInserts(db: Database) {
-  const companies = db.select({ name: company.name }).from(company).where(eq(company.id, id));
+  const companies = db.select({ name: company.name }).from(company).where(eq(company.id, givenId));
   return {
     role: prepareInsert(db, role),
     achievement: prepareInsert(db, achievement),
@@ -196,11 +196,11 @@ function prepareInsert<Table extends SQLiteTable>(
 function prepareDeletions(db: Database) {
   const unlocked = sql<number>`json_array_length(${user.achievements})`;
   return {
-    role: db.delete(role).where(eq(role.id, id)).returning().prepare(),
-    achievement: db.delete(achievement).where(eq(achievement.id, id)).returning().prepare(),
-    company: db.delete(company).where(eq(company.id, id)).returning().prepare(),
-    publicUser: db.delete(user).where(eq(user.id, id)).returning({ unlocked }).prepare(),
-    privateUser: db.delete(privateUser).where(eq(privateUser.id, id)).returning().prepare(),
+    role: db.delete(role).where(eq(role.id, givenId)).returning().prepare(),
+    achievement: db.delete(achievement).where(eq(achievement.id, givenId)).returning().prepare(),
+    company: db.delete(company).where(eq(company.id, givenId)).returning().prepare(),
+    publicUser: db.delete(user).where(eq(user.id, givenId)).returning({ unlocked }).prepare(),
+    privateUser: db.delete(privateUser).where(eq(privateUser.id, givenId)).returning().prepare(),
   };
 }
 

@@ -17,9 +17,9 @@ import { achievement, company, privateUser, role, user } from "../format/schema.
 
 type Missing = { missing: "profile_private" | "user_not_found" };
 
-const id = sql.placeholder("id");
-const after = sql.placeholder("after");
-const limit = sql.placeholder("limit");
+const givenId = sql.placeholder("id");
+const givenAfter = sql.placeholder("after");
+const givenLimit = sql.placeholder("limit");
 
 export function userQueries(db: Database) {
   const statements = lazy(() => prepareForUsers(db));
@@ -81,16 +81,16 @@ export function userQueries(db: Database) {
 
 function prepareForUsers(db: Database) {
   const { achievements, folded, ...profile } = getTableColumns(user);
-  const isUser = eq(user.id, id);
+  const isUser = eq(user.id, givenId);
   const hasIcon = eq(achievement.icon, sql.placeholder("icon"));
-  const users = db.select({ id: user.id }).from(user).where(gt(user.id, after));
+  const users = db.select({ id: user.id }).from(user).where(gt(user.id, givenAfter));
   return {
     profile: prepareText(db, db.select(profile).from(user).where(isUser)),
-    ids: prepareText(db, users.orderBy(user.id).limit(limit)),
+    ids: prepareText(db, users.orderBy(user.id).limit(givenLimit)),
     unlocks: prepareText(db, db.select({ achievements }).from(user).where(isUser)),
-    privateUser: prepareText(db, db.select().from(privateUser).where(eq(privateUser.id, id))),
-    role: prepareText(db, db.select().from(role).where(eq(role.id, id))),
-    achievement: prepareText(db, db.select().from(achievement).where(eq(achievement.id, id))),
+    privateUser: prepareText(db, db.select().from(privateUser).where(eq(privateUser.id, givenId))),
+    role: prepareText(db, db.select().from(role).where(eq(role.id, givenId))),
+    achievement: prepareText(db, db.select().from(achievement).where(eq(achievement.id, givenId))),
     byIcon: prepareText(db, db.select().from(achievement).where(hasIcon).orderBy(achievement.id)),
   };
 }
@@ -114,21 +114,26 @@ function prepareForCompanies(db: Database) {
   const { folded, ...fields } = getTableColumns(company);
   const { name, avatar_url, company_role } = user;
   const employed = db.select().from(user).where(eq(user.company_id, company.id));
-  const employing = and(gt(company.id, after), exists(employed));
+  const employing = and(gt(company.id, givenAfter), exists(employed));
   const companies = db.select({ id: company.id }).from(company).where(employing);
 
-  const isMember = eq(user.company_id, id);
-  const counted = db.select({ id: user.id }).from(user).where(isMember).limit(limit).as("counted");
+  const isMember = eq(user.company_id, givenId);
+  const counted = db
+    .select({ id: user.id })
+    .from(user)
+    .where(isMember)
+    .limit(givenLimit)
+    .as("counted");
   const members = db
     .select({ id: user.id, name, avatar_url, company_role })
     .from(user)
-    .where(and(isMember, gt(user.id, after)));
+    .where(and(isMember, gt(user.id, givenAfter)));
 
   return {
-    company: prepareText(db, db.select(fields).from(company).where(eq(company.id, id))),
-    ids: prepareText(db, companies.orderBy(company.id).limit(limit)),
+    company: prepareText(db, db.select(fields).from(company).where(eq(company.id, givenId))),
+    ids: prepareText(db, companies.orderBy(company.id).limit(givenLimit)),
     count: prepareText(db, db.select({ count: count().as("count") }).from(counted)),
-    users: prepareText(db, members.orderBy(user.id).limit(limit)),
+    users: prepareText(db, members.orderBy(user.id).limit(givenLimit)),
   };
 }
 
