@@ -158,11 +158,11 @@ async function openCachedCopy(folder: string, identity: string) {
     mkdirSync(folder, { recursive: true, mode: 0o700 });
     const take = () => lock(lockOf(folder, ownId), { isShared: true });
     use = await waitForLock(path, take, { waitMs: REMOVAL_MS });
-    await removeOthers();
   } catch {
     // A folder that cannot be written is reported with the download. On a file system without
     // locks, nobody removes a copy.
   }
+  if (use) await removeOthers();
   return { path, removeOthers, [Symbol.dispose]: () => use?.[Symbol.dispose]() };
 }
 
