@@ -96,7 +96,7 @@ export async function buildSnapshot(
   const ids = createIds(reader.ids);
   createSchema(db.$client);
   await readDataset(reader, createRows(db, ids), ids, builtAtMs);
-  await complete(db, { ...summarize(db), id_map: await ids.commit() }, builtAtMs);
+  await addIndexesAndMeta(db, { ...summarize(db), id_map: await ids.commit() }, builtAtMs);
   return sealInMemory(db);
 }
 
@@ -129,12 +129,12 @@ async function fill(
 
   // Before the indexes, which take long, because the id map may be on a full disk.
   const id_map = await ids.commit();
-  await complete(db, { ...summary, id_map }, nowMs, options.onIndexed);
+  await addIndexesAndMeta(db, { ...summary, id_map }, nowMs, options.onIndexed);
   return report;
 }
 
-/** Adds to the rows what else a snapshot has: the indexes and the metadata. */
-async function complete(
+/** Adds what a snapshot has beside its rows. */
+async function addIndexesAndMeta(
   db: Database,
   contents: Contents,
   nowMs: number,

@@ -102,11 +102,11 @@ export function createRows(db: Database, ids: Ids) {
 
     totals.unlocked += achievements.length;
     totals.maxUnlocks = Math.max(totals.maxUnlocks, achievements.length);
-    const isComplete =
-      (!company || companyName !== undefined) &&
-      roles.every((role) => known.role.has(role)) &&
-      achievements.every((unlock) => known.achievement.has(unlock.id));
-    if (!isComplete) addPending.run(id, line);
+    const isPending =
+      (company && companyName === undefined) ||
+      roles.some((role) => !known.role.has(role)) ||
+      achievements.some((unlock) => !known.achievement.has(unlock.id));
+    if (isPending) addPending.run(id, line);
     return true;
   }
 
