@@ -78,7 +78,7 @@ async function timeRequests(communities: Community[]) {
   const targets = await Promise.all(
     communities.map(async ({ users, path }) => {
       const random = new Random(users);
-      const sampleUser = createUserSampler(users, random);
+      const sampleUser = createUserSampler(path, random);
       const server = await openRoadbook(["--snapshot", path, "--search-limit", "0"]);
       const connection = await connect(server.origin);
       const profiles: number[] = [];

@@ -48,7 +48,8 @@ interface Load {
 export async function benchHttp(options: Options): Promise<void> {
   const { users, isQuick } = options;
   if (!Bun.which("wrk")) throw new Error("wrk is not on the PATH (apt-get install wrk)");
-  const { profiles, achievements, twoLetters, fiveLetters } = samplePaths(users);
+  const snapshot = await buildSnapshot(users);
+  const { profiles, achievements, twoLetters, fiveLetters } = samplePaths(snapshot, users);
   const loads: Record<string, Load> = {
     "profile, random ids": { paths: profiles },
     "profile, random ids, 304": { paths: profiles, isConditional: true },
@@ -60,7 +61,7 @@ export async function benchHttp(options: Options): Promise<void> {
     "search, two letters, URLs never repeat": { paths: twoLetters, isUnique: true },
     "search, five letters, URLs never repeat": { paths: fiveLetters, isUnique: true },
   };
-  const roadbook = await openRoadbook(["--snapshot", await buildSnapshot(users), ...FLAGS]);
+  const roadbook = await openRoadbook(["--snapshot", snapshot, ...FLAGS]);
   const floor = await openFloor(
     roadbook,
     Object.values(loads).flatMap(({ paths }) => paths),

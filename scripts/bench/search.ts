@@ -50,7 +50,7 @@ const common = "an er in on ar el en al or is ra ni ka mi lo ta to ma eran tokam
 export async function benchSearch(options: Options): Promise<void> {
   const { users, isQuick } = options;
   const snapshot = await buildSnapshot(users);
-  const kinds = sampleQueries(users, isQuick ? 20 : QUERIES);
+  const kinds = sampleQueries(snapshot, isQuick ? 20 : QUERIES);
   const roadbook = await openRoadbook(["--snapshot", snapshot, "--search-limit", "0"]);
   const floor = await openFloor(roadbook, Object.values(kinds).flat().map(searchPath));
   // Mapped into memory, as a server opens its private copy.
@@ -126,9 +126,9 @@ async function timeQueries(finder: Finder, queries: string[]): Promise<number[]>
   return times;
 }
 
-function sampleQueries(users: number, count: number): Record<string, string[]> {
+function sampleQueries(snapshot: string, count: number): Record<string, string[]> {
   const random = new Random(1);
-  const sampleUser = createUserSampler(users, random);
+  const sampleUser = createUserSampler(snapshot, random);
   const name = () => sampleUser().name;
   const substring = (length: number, script = /./): string => {
     const letters = [...name()];

@@ -2,7 +2,8 @@
 import { existsSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { createCommunity, seedDataset } from "../../src/community/community.ts";
+import { sqlite } from "#sqlite";
+import { seedDataset } from "../../src/community/community.ts";
 import { Random } from "../../src/domain/random.ts";
 import {
   executable,
@@ -25,21 +26,25 @@ export const sizes: Record<string, number> = {
 };
 
 /** The community that `roadbook seed --users N` generates by default. */
-export const communityOptions = (users: number) => ({
+const communityOptions = (users: number) => ({
   users,
   companies: Math.ceil(users / 25),
   seed: 1,
 });
 
-/** Returns a function that picks a random public user from the community. */
-export function createUserSampler(
-  users: number,
-  random: Random,
-): () => { id: number; name: string } {
-  const community = createCommunity(communityOptions(users));
-  return function sample(): { id: number; name: string } {
-    const user = community.user(random.below(users));
-    return user.public ? user : sample();
+interface SampledUser {
+  id: number;
+  name: string;
+}
+
+/** Returns a function that picks a random public user from the snapshot at `path`. */
+export function createUserSampler(path: string, random: Random): () => SampledUser {
+  const client = sqlite.openImmutable(path).$client;
+  const last = client.prepare<SampledUser>("SELECT id, name FROM user ORDER BY id DESC").get();
+  if (!last) throw new Error(`${path} has no public users`);
+  const find = client.prepare<SampledUser>("SELECT id, name FROM user WHERE id = ?");
+  return function sample(): SampledUser {
+    return find.get(1 + random.below(last.id)) ?? sample();
   };
 }
 
@@ -184,9 +189,9 @@ export const searchPath = (query: string) => `/search/users?q=${encodeURICompone
 /** The sample is so large that a random path is rarely in the processor's or SQLite's cache. */
 const SAMPLE_SIZE = 20_000;
 
-/** Returns request paths of each kind, for random users from the community. */
-export function samplePaths(users: number) {
-  const sampleUser = createUserSampler(users, new Random(1));
+/** Returns request paths of each kind, for random users from a snapshot of so many users. */
+export function samplePaths(snapshot: string, users: number) {
+  const sampleUser = createUserSampler(snapshot, new Random(1));
   const sample = Array.from({ length: Math.min(SAMPLE_SIZE, users) }, sampleUser);
   const searchesFor = (length: number) =>
     sample

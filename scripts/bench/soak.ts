@@ -60,7 +60,7 @@ export async function benchSoak({ users, hours }: Options): Promise<void> {
 
   const timers = [setInterval(swap, Math.min(SWAP_MS, lineMs)), setInterval(report, lineMs)];
   const random = new Random(1);
-  const { profiles, achievements, twoLetters, fiveLetters } = samplePaths(users);
+  const { profiles, achievements, twoLetters, fiveLetters } = samplePaths(original, users);
   const pages = profiles.map((path) => path.replace("/users/public/", "/drivers/"));
   while (elapsedHours() < hours) {
     const connection = await connect(origin);

@@ -4,7 +4,6 @@
  */
 import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { createCommunity } from "../../src/community/community.ts";
 import { findSource, openReader } from "../../src/import/source.ts";
 import {
   type DatabaseServer,
@@ -14,7 +13,7 @@ import {
   startPostgres,
 } from "../../test/tables/servers.ts";
 import { alternate, formatRounds, median, tableOf, timed } from "./measure.ts";
-import { communityOptions, runCommand } from "./server.ts";
+import { generateLines, runCommand } from "./server.ts";
 
 const USERS = 400_000;
 const ROUNDS = 3;
@@ -105,9 +104,10 @@ async function writeRows(users: number, csv: string): Promise<void> {
   for (let id = 1; id <= ACHIEVEMENTS; id++)
     add("achievements", id, `Achievement ${id}`, "Drive.", "a.svg", "x", 1, 5);
   const start = Date.parse("2015-01-01T00:00:00Z") / 1000;
-  const community = createCommunity(communityOptions(users));
-  for (let id = 1; id <= users; id++) {
-    const user = community.user(id - 1);
+  let id = 0;
+  for (const user of generateLines(users)) {
+    if (user.type !== "user") continue;
+    id++;
     const name = user.public ? user.name.replaceAll(/[",]/g, "") : `User ${id}`;
     add("users", id, 1, name, start + id * 700);
     for (const role of id % 10 ? [1 + (id % ROLES)] : [1, 2]) add("user_roles", id, role);

@@ -29,7 +29,7 @@ export async function benchTakedown({ users, isQuick }: Options): Promise<void> 
     readFileSync(log, "utf8")
       .split("\n")
       .reduce((sum, line) => sum + +line, 0);
-  const sampleUser = createUserSampler(users, new Random(1));
+  const sampleUser = createUserSampler(path, new Random(1));
   const env = { ...s3.env, AWS_ENDPOINT_URL: origin };
   for (const [name, url] of Object.entries({ S3: s3.url("x"), nginx: `${origin}/x` })) {
     const publish = async () => {

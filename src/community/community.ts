@@ -6,7 +6,7 @@ import achievements from "../../data/achievements.json" with { type: "json" };
 import demo from "../../data/demo.json" with { type: "json" };
 import data from "../../data/roles.json" with { type: "json" };
 import type { DatasetLine } from "../domain/dataset.ts";
-import type { CompanyLine, PrivateUserLine, PublicUserLine } from "../domain/model.ts";
+import type { PrivateUserLine, PublicUserLine } from "../domain/model.ts";
 import { Random } from "../domain/random.ts";
 import { formatTime } from "../domain/time.ts";
 import { type CompanyName, drawCompanyName, drawUserName } from "./names.ts";
@@ -20,21 +20,16 @@ export interface CommunityOptions {
 }
 
 const PRIVATE_SHARE = 0.08;
-const MEMBER_SHARE = 0.45;
 const DAY = 86_400;
-const YEAR = 31_557_600;
 const OPENING = Date.parse("2014-02-03T00:00:00Z") / 1000;
 const CLOSING = Date.parse("2026-10-31T00:00:00Z") / 1000;
-const COMPANY_SALT = 0x51ed270b;
 
-const { owner } = data.companyRoles;
-const lead = data.companyRoles.lead.split(" ");
-const staff = data.companyRoles.staff.split(" ");
+const { owner, lead, staff } = data.companyRoles;
 
-/** `members` is the minimum `member_count`. An owned company's owner is one of `demoUsers`. */
+/** `notable` is how many of the company's members are in `demoUsers`, its owner among them. */
 const demoCompanies = demo.companies.map((company) => {
-  const isOwned = demo.users.some((user) => user.company === company.name && user.role === owner);
-  return { tag: "", members: 0, ...company, isOwned };
+  const notable = demo.users.filter((user) => user.company === company.name).length;
+  return { tag: "", ...company, notable };
 });
 /** Users with fixed properties, by id. */
 const demoUsers = new Map(
@@ -45,13 +40,16 @@ const demoUsers = new Map(
 );
 
 export function* seedDataset(options: CommunityOptions): Generator<DatasetLine> {
-  const community = createCommunity(options);
   for (const { id, name, hierarchy } of data.roles) yield { type: "role", id, name, hierarchy };
   for (const { id, name, description, icon, kind, tier, points } of achievements) {
     yield { type: "achievement", id, name, description, icon, kind, tier, points };
   }
-  for (let index = 0; index < options.companies; index++) yield community.company(index);
-  for (let index = 0; index < options.users; index++) yield community.user(index);
+  const companies = createCompanies(options);
+  for (let index = 0; index < options.companies; index++) {
+    const { name } = companies.nameOf(index);
+    yield { type: "company", id: index + 1, name, member_count: companies.sizeOf(index) };
+  }
+  for (let index = 0; index < options.users; index++) yield drawUser(index, options, companies);
 }
 
 /** Generates the demo: a fixed seed, with the companies and notable users in data/demo.json. */
@@ -59,188 +57,91 @@ export function demoDataset(): Generator<DatasetLine> {
   return seedDataset({ users: 3000, companies: demoCompanies.length, seed: 42, isDemo: true });
 }
 
-/** Generates any record without the records before it. */
-export function createCommunity({ users, companies, seed, isDemo = false }: CommunityOptions) {
+/** Stores only how many members each company has so far. The rest is drawn again each time. */
+function createCompanies({ users, companies, seed, isDemo }: CommunityOptions) {
   const given = isDemo ? demoCompanies : [];
-  const seats = createSeats(companies, Math.floor(users * MEMBER_SHARE));
-  const seatOf = scatter(users);
+  const counts = new Uint32Array(companies);
 
+  // With `seed` itself, a company would have the random numbers of the user with its index.
   const nameOf = (index: number): CompanyName =>
-    given[index] ?? drawCompanyName(new Random(seed ^ COMPANY_SALT, index));
+    given[index] ?? drawCompanyName(new Random(~seed, index));
 
-  /** Users with higher ids joined later, and the number of new users per year grows. */
-  function drawJoined(random: Random, index: number): number {
-    const part = index / users;
-    const share = part * (1.6 - 0.6 * part);
-    return OPENING + Math.floor((CLOSING - OPENING - DAY) * share) + random.below(3600);
+  /** The first companies are the largest. */
+  const sizeOf = (index: number): number =>
+    given[index]?.members ?? Math.ceil(users / (5 * index + companies / 30));
+
+  /** Prefers the first companies. Returns null for half of the users, and if the company is full. */
+  function drawMembership(random: Random) {
+    const position = random.next();
+    const index = Math.floor(companies * position * position);
+    const count = counts[index];
+    if (count === undefined || random.chance(0.5)) return null;
+    const rank = count + (given[index]?.notable ?? 0);
+    if (rank >= sizeOf(index)) return null;
+    counts[index] = count + 1;
+    return { id: index + 1, role: rank === 0 ? owner : random.pick(rank < 4 ? lead : staff) };
   }
 
-  function drawCompany(random: Random, index: number) {
-    const seat = seats.find(seatOf(index));
-    if (!seat) return null;
-    const rank = seat.number + (given[seat.company]?.isOwned ? 1 : 0);
-    const role = rank === 0 ? owner : random.pick(rank < 4 ? lead : staff);
-    return { id: seat.company + 1, role };
-  }
+  return { nameOf, sizeOf, drawMembership };
+}
 
+function drawUser(
+  index: number,
+  { users, seed, isDemo }: CommunityOptions,
+  companies: ReturnType<typeof createCompanies>,
+): PublicUserLine | PrivateUserLine {
+  // Skips every eleventh id, as if that account had been deleted.
+  const id = 1 + index + Math.floor(index / 10);
+  const random = new Random(seed, index);
+  const known = isDemo ? demoUsers.get(id) : undefined;
+  const isPrivate = known ? known.public === false : random.chance(PRIVATE_SHARE);
+  if (isPrivate) return { type: "user", id, public: false };
+
+  const joined = OPENING + Math.floor(((CLOSING - OPENING) * (index + random.next())) / users);
+  const company = known ? known.company : companies.drawMembership(random);
+  const name =
+    known?.name ?? drawUserName(random, company ? companies.nameOf(company.id - 1) : undefined);
+  const roles = data.roles.filter(({ rarity }) => random.chance(rarity / 100)).map(({ id }) => id);
+  const eagerness = known?.eagerness ?? 0.5 + 2 * random.next() * random.next();
   return {
-    company(index: number): CompanyLine {
-      const size = seats.sizeOf(index);
-      // The platform also counts members who are not in the dataset.
-      const count = size + new Random(seed ^ index, -1).below(1 + size / 2);
-      const member_count = Math.max(1, count, given[index]?.members ?? 0);
-      return { type: "company", id: index + 1, name: nameOf(index).name, member_count };
-    },
-
-    user(index: number): PublicUserLine | PrivateUserLine {
-      // Skips every eleventh id, as if that account had been deleted.
-      const id = 1 + index + Math.floor(index / 10);
-      const random = new Random(seed, index);
-      const known = isDemo ? demoUsers.get(id) : undefined;
-      const isPrivate = known ? known.public === false : random.chance(PRIVATE_SHARE);
-      if (isPrivate) return { type: "user", id, public: false };
-
-      // The order of these draws is part of every seed.
-      const joined = drawJoined(random, index);
-      const company = known ? known.company : drawCompany(random, index);
-      const name =
-        known?.name ?? drawUserName(random, company ? nameOf(company.id - 1) : undefined);
-      const roles = known?.roles ?? drawRoles(random);
-      const isActive = known !== undefined || random.chance(0.5);
-      const until = isActive ? CLOSING : joined + (CLOSING - joined) * random.next();
-      const eagerness = known?.eagerness ?? 4 * random.next() * random.next();
-      const isOwner = company?.role === owner;
-      const achievements = drawUnlocks(random, { joined, until, eagerness, isOwner });
-
-      return {
-        type: "user",
-        id,
-        public: true,
-        name,
-        avatar_url: null,
-        created_at: formatTime(joined),
-        company,
-        roles,
-        achievements,
-      };
-    },
-  };
-}
-
-function drawRoles(random: Random): number[] {
-  return data.roles.filter(({ rarity }) => random.chance(rarity / 100)).map(({ id }) => id);
-}
-
-interface SeatClass {
-  /** The id of the first company in this class. The others follow at twice this distance. */
-  id: number;
-  count: number;
-  /** How many seats each of these companies has. */
-  size: number;
-}
-
-/**
- * A company gets 1.6 times as many seats each time its id can be divided by two, so most are small and a
- * few are large. A class has the companies of one size, so nothing is stored for a single company.
- */
-function createSeats(companies: number, members: number) {
-  const classes: SeatClass[] = [];
-  let size = 1;
-  for (let id = 1; id <= companies; id *= 2) {
-    classes.push({ id, count: Math.floor((companies + id) / (2 * id)), size });
-    size *= 1.6;
-  }
-  const total = classes.reduce((sum, { count, size }) => sum + count * size, 0);
-  for (const each of classes) each.size = Math.floor((each.size * members) / total);
-
-  return {
-    sizeOf: (company: number): number =>
-      classes.findLast(({ id }) => (company + 1) % id === 0)?.size ?? 0,
-
-    /** Returns the company with this seat, and the number of the seat there, from 0. */
-    find(seat: number): { company: number; number: number } | undefined {
-      let rest = seat;
-      for (const { id, count, size } of classes) {
-        if (rest < count * size) {
-          return { company: id * (2 * Math.floor(rest / size) + 1) - 1, number: rest % size };
-        }
-        rest -= count * size;
-      }
-      return undefined;
-    },
+    type: "user",
+    id,
+    public: true,
+    name,
+    avatar_url: null,
+    created_at: formatTime(joined),
+    company,
+    roles: known?.roles ?? roles,
+    achievements: drawUnlocks(random, joined, eagerness, company?.role === owner),
   };
 }
 
 /**
- * A permutation of 0 to `count` − 1 that moves neighbours far apart, so the members of a company joined
- * in different years. Products stay below 2^53.
+ * Returns unlocks by ascending id, for a user who joined at `joined` (Unix seconds) and is `eagerness`
+ * times as likely as data/achievements.json says to unlock an achievement. There, `rarity` is the
+ * percentage of users who get it, of those who have the achievement that it comes `after` (1 if absent;
+ * 0 is joining). 10 points take up to 300 days, and 100 points up to ten times as long. `years` is
+ * the anniversary of joining, `days` are the only days and `hours` the hours (UTC) in which it is
+ * unlocked, and `owner` says whether it is for owners only.
  */
-function scatter(count: number): (index: number) => number {
-  const divisor = (a: number, b: number): number => (b === 0 ? a : divisor(b, a % b));
-  // Close to `count` divided by the golden ratio, and coprime to `count`.
-  let step = Math.max(1, Math.floor(Math.min(count, 2 ** 26) * 0.618));
-  while (divisor(step, count) !== 1) step--;
-  return (index) => (index * step) % count;
-}
-
-interface Career {
-  /** Unix seconds, like all times here. */
-  joined: number;
-  until: number;
-  /** How likely the user is to unlock achievements: 1 is the average. */
-  eagerness: number;
-  isOwner: boolean;
-}
-
-/**
- * Returns unlocks by ascending id. An achievement of 10 points comes at least a day after the
- * previous one, and one of 100 points at least 100 days after it. In data/achievements.json,
- * `rarity` is the percentage of eligible users who get it, `after` the achievement it requires,
- * `years` the anniversary of joining, `on` the day (MM-DD), `hours` the hours between which it is
- * unlocked (UTC), `once` whether its tier is always 1, and `owner` whether it is for owners only.
- */
-function drawUnlocks(random: Random, { joined, until, eagerness, isOwner }: Career) {
+function drawUnlocks(random: Random, joined: number, eagerness: number, isOwner: boolean) {
   const unlocks: { id: number; tier: number; unlocked_at: string }[] = [];
   /** When each achievement was unlocked, by id. Index 0 holds the time of joining. */
   const times: (number | undefined)[] = [joined];
-  for (const { id, points, rarity, after, years, on, hours, once, owner } of achievements) {
-    const isFirst = id === 1;
-    const previous = times[after ?? (isFirst ? 0 : 1)];
+  for (const { id, tier, points, rarity, after = 1, years, days, hours, owner } of achievements) {
+    const previous = times[after];
     if (previous === undefined || (owner && !isOwner)) continue;
+    if (!random.chance((rarity / 100) * eagerness)) continue;
 
-    // Eagerness already counted for the required achievement, so it must not count again here.
-    const share = after
-      ? rarity / (achievements[after - 1]?.rarity ?? 100)
-      : (rarity / 100) * Math.max(eagerness, isFirst ? 1 : 0);
-    if (!random.chance(share)) continue;
-
-    const from = previous + (points * points * DAY) / 100;
-    const at = years
-      ? joined + years * YEAR
-      : drawDay(random, from, until, points, on) + drawSecond(random, hours);
-    if (at < from || at >= until) continue;
+    const [first = 7, last = 23] = hours ?? [];
+    const later = previous + points * 30 * DAY * random.next();
+    const day = days ? Date.parse(random.pick(days)) / 1000 : Math.ceil(later / DAY) * DAY;
+    const second = Math.floor((first + (last - first) * random.next()) * 3600);
+    const at = years ? joined + years * 366 * DAY : day + second;
+    if (at < previous || at >= CLOSING) continue;
 
     times[id] = at;
-    const tier = once || random.chance(0.7) ? 1 : 2 + random.below(2);
-    unlocks.push({ id, tier, unlocked_at: formatTime(at) });
+    unlocks.push({ id, tier: 1 + random.below(tier), unlocked_at: formatTime(at) });
   }
   return unlocks;
-}
-
-/** Returns the start of a day. Earlier days are likelier, especially for few points. */
-function drawDay(random: Random, from: number, until: number, points: number, on?: string): number {
-  const span = (until - from) * Math.min(1, points / 25);
-  const at = from + span * random.next() * random.next();
-  if (!on) return Math.ceil(at / DAY) * DAY;
-  const year = new Date(at * 1000).getUTCFullYear();
-  // 29 February needs a leap year.
-  const leap = on === "02-29" ? year + ((4 - (year % 4)) % 4) : year;
-  return Date.parse(`${leap}-${on}T00:00:00Z`) / 1000;
-}
-
-/** Returns a second of the day, around 16:00 if no hours are given. */
-function drawSecond(random: Random, hours?: number[]): number {
-  if (!hours) return Math.floor(((7 + 9 * (random.next() + random.next())) % 24) * 3600);
-  const [first = 0, last = 24] = hours;
-  return Math.floor((first + (last - first) * random.next()) * 3600);
 }

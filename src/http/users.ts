@@ -57,7 +57,7 @@ const common = {
     name: "userId",
     description: "The user's id, in decimal digits without a sign or leading zeros",
     schema: Id,
-    example: 67,
+    example: 12,
   },
 } as const;
 

@@ -73,7 +73,7 @@ describe.skipIf(!tryBrowser)("in a browser", () => {
       open("light", async (page) => {
         const sample = await page.locator("pre", { hasText: "curl" }).first().textContent();
         const [, url = ""] = /^curl (\S+)/.exec(sample?.trim() ?? "") ?? [];
-        expect(url).toBe(`${target.origin}/users/public/67`);
+        expect(url).toBe(`${target.origin}/users/public/12`);
         const test = page.getByRole("button", { name: /test request/i });
         await test.first().click();
         const [response] = await Promise.all([
