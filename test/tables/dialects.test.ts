@@ -70,8 +70,9 @@ const dialects: Record<string, Dialect> = {
   "fputcsv of PHP": {
     separator: ",",
     quotes: "csv",
-    // A quote after a backslash is not doubled, as if MySQL had written it.
-    blurs: /\\"/,
+    // A quote after a backslash is not doubled, and \0 after a comma looks like a cell without a value,
+    // as if MySQL had written them.
+    blurs: /\\"|,\\0/,
     write: (cell) =>
       /[",\\\s]/.test(`${cell ?? ""}`)
         ? `"${`${cell}`.replace(/\\?"/g, (all) => (all === '"' ? '""' : all))}"`
