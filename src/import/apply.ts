@@ -56,13 +56,13 @@ export async function changeSnapshot(
 }
 
 /**
- * Applies changes to the database of a snapshot, which messages call `name`. If `isGuarded`, refuses what
- * looks like an accident, for which the old snapshot is attached.
+ * Applies changes to the database of a snapshot, which messages call `name`. If the old snapshot is
+ * attached, refuses what looks like an accident.
  */
-export async function change(
+async function change(
   db: Database,
   name: string,
-  isGuarded: boolean,
+  hasOld: boolean,
   changes: LineSource,
   options: ApplyOptions,
 ): Promise<WriteReport> {
@@ -78,7 +78,7 @@ export async function change(
   const read = await readDataset(reader, handler, ids, builtAtMs, reading);
   const summary = handler.summarize(old);
   const changedIds = { users: handler.changed("user"), companies: handler.changed("company") };
-  const differences = isGuarded ? guard(db, old, summary, options, changedIds) : undefined;
+  const differences = hasOld ? guard(db, old, summary, options, changedIds) : undefined;
 
   writeMeta(db, { ...summary, id_map: await ids.commit() }, builtAtMs);
   const { counts, unlocked } = summary;

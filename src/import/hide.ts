@@ -7,14 +7,15 @@
  */
 import { eq } from "drizzle-orm";
 import { OWN_IDS } from "../domain/record-reader.ts";
-import type { Counts } from "../snapshot/format/meta.ts";
+import { NameChanges } from "../search/name-index.ts";
+import { type Counts, summarizeChanges, writeMeta } from "../snapshot/format/meta.ts";
 import { privateUser, user } from "../snapshot/format/schema.ts";
 import type { Database } from "../sqlite/driver.ts";
-import { change } from "./apply.ts";
 import { openIdMap } from "./id-map.ts";
 import { createIds, type Ids } from "./ids.ts";
 import { readOld } from "./old-snapshot.ts";
 import type { HideOptions } from "./options.ts";
+import { dateTakedowns } from "./takedowns.ts";
 import { changeCopy } from "./target.ts";
 
 /** A user whom `hideUsers` made private or found private. */
@@ -49,11 +50,21 @@ export function hideUsers(
     const ids = createIds(OWN_IDS, old, map);
     const found = findUsers(db, given, ids, target);
 
-    // The ids are those of the snapshot, which a map must not translate again.
-    const mark = old.id_map === undefined ? [] : [{ type: "ids", map: old.id_map }];
-    const lines = found.map(({ id }) => ({ type: "user", id, public: false }));
-    const { counts } = await change(db, target, false, [...mark, ...lines], { builtAtMs });
-    return { counts, found };
+    const users = found.map(({ id }) => id);
+    const names = new NameChanges(db.$client);
+    let unlocked = 0;
+    for (const id of users) {
+      names.note("user", id);
+      const [hidden] = db.delete(user).where(eq(user.id, id)).returning().all();
+      if (hidden) unlocked -= JSON.parse(hidden.achievements).length;
+      db.insert(privateUser).values({ id }).onConflictDoNothing().run();
+    }
+    names.finish();
+    dateTakedowns(db, users, builtAtMs);
+
+    const summary = summarizeChanges(db, old, { users, hasAchievement: false, unlocked });
+    writeMeta(db, { ...summary, id_map: old.id_map }, builtAtMs);
+    return { counts: summary.counts, found };
   });
 }
 
