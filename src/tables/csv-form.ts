@@ -17,6 +17,7 @@
  * Two forms fit. The last is chosen, because of the `\N`, which only programs that escape write.
  * Without it, nothing would show which names are right, so the file would be ambiguous.
  */
+import type { TextLine } from "../files/lines.ts";
 import { type ColumnName, hasFreeText } from "./columns.ts";
 import { isSeparator, readCsvLines } from "./csv-lines.ts";
 import {
@@ -104,41 +105,43 @@ function listForms(
   return forms;
 }
 
-/** Reads the lines that can mean different things in all forms. Returns the forms that fit. */
+/**
+ * Reads the lines that can mean different things in these forms. Returns the forms that fit. Throws if the
+ * likeliest of them is in doubt.
+ */
 async function listFitting(file: CsvFile, forms: readonly CsvForm[]): Promise<readonly CsvForm[]> {
-  const trials = forms.map((form) => ({
-    form,
-    reader: createRowReader(file, form),
-    error: undefined as unknown,
-  }));
-  let fitting = trials;
-  const tryAll = (step: (reader: RowReader) => void) => {
-    fitting = fitting.filter((trial) => {
-      try {
-        step(trial.reader);
-        return true;
-      } catch (error) {
-        trial.error = error;
-        return false;
-      }
-    });
-  };
-
+  let trials = forms.map((form) => ({ form, reader: createRowReader(file, form) }));
   for await (const lines of readCsvLines(file.name, file.path)) {
     for (const line of lines) {
-      const isPlain = !/["\\]/.test(line.text) && fitting.every(({ reader }) => reader.isBetween());
-      if (!isPlain) tryAll((reader) => reader.push(line));
+      const isPlain = !/["\\]/.test(line.text) && trials.every(({ reader }) => reader.isBetween());
+      if (!isPlain) trials = trials.filter(({ reader }) => accepts(reader, line));
     }
     // Whatever is wrong with the likeliest form, reading the file in it will show.
-    if (fitting.length === 1 && fitting[0] === trials[0]) return forms.slice(0, 1);
+    if (trials.length === 1 && trials[0]?.form === forms[0]) return forms.slice(0, 1);
   }
-  tryAll((reader) => reader.end());
 
-  const likeliest = trials.find(
-    ({ error }) => error === undefined || error instanceof AmbiguousFile,
-  );
-  if (likeliest?.error !== undefined) throw likeliest.error;
-  return fitting.map(({ form }) => form);
+  const fitting: CsvForm[] = [];
+  for (const { form, reader } of trials) {
+    // Only with tabs, many programs write no quotes around fields.
+    if (fitting.length > 0 && !form.hasQuotes && form.delimiter !== "\t") break;
+    try {
+      reader.end();
+      fitting.push(form);
+    } catch (error) {
+      if (error instanceof AmbiguousFile && fitting.length === 0) throw error;
+    }
+  }
+  return fitting;
+}
+
+/** Whether a line fits, or is in doubt. */
+function accepts({ push }: RowReader, line: TextLine): boolean {
+  try {
+    push(line);
+    return true;
+  } catch (error) {
+    return error instanceof AmbiguousFile;
+  }
 }
 
 /** Chooses one of the forms that fit. Those that are as likely must give the same people. */
@@ -147,22 +150,15 @@ function chooseForm(
   { delimiter, quoteLine, backslashLine, hasEscapes }: Traits,
   fitting: readonly CsvForm[],
 ): CsvForm | undefined {
-  let possible = fitting;
-  if (quotes === undefined && delimiter !== "\t") {
-    // Only with tabs, many programs write no quotes around fields.
-    possible = fitting.filter((form) => form.hasQuotes);
-    const hasOthers = possible.length < fitting.length;
-    if (possible.length === 0 && hasOthers)
-      throw new AmbiguousFile(name, quoteLine ?? backslashLine);
-  }
-
-  const escaped = possible.filter((form) => hasEscapes && form.hasEscapes);
-  const likely = escaped.length > 0 ? escaped : possible;
+  const escaped = fitting.filter((form) => hasEscapes && form.hasEscapes);
+  const likely = escaped.length > 0 ? escaped : fitting;
   const [form] = likely;
   if (form === undefined || quotes !== undefined) return form;
 
+  const isUnusual = !form.hasQuotes && delimiter !== "\t";
   const isOther = (trait: "hasQuotes" | "hasEscapes") =>
     likely.some((other) => other[trait] !== form[trait]);
+  if (isUnusual) throw new AmbiguousFile(name, quoteLine ?? backslashLine);
   if (quoteLine !== undefined && isOther("hasQuotes")) throw new AmbiguousFile(name, quoteLine);
   if (isOther("hasEscapes")) throw new AmbiguousFile(name, backslashLine);
   return form;

@@ -68,138 +68,133 @@ interface OpenRecord {
   bytes: number;
   /** The lines that end in a backslash, which escapes the line end, and whose fields are not yet split. */
   escaped: string;
-  /** The fields so far. */
+  /** The fields that are complete. */
   cells: string[];
-  /** The last field, if it is in quotes that are still open. */
-  field?: OpenField | undefined;
+  /** The field after these, if it is in quotes that are still open: where it begins, and its lines. */
+  quoted?: { line: number; lines: QuotedLine[] } | undefined;
 }
 
-/**
- * A quoted field with a line end in it. If quotes were characters, its lines might be rows, so it is
- * doubtful whether it is one field. For example, in a file with the columns `id` and `name`:
- *
- * | its lines | beginsRow | hasRow | doubtful with commas | doubtful with tabs |
- * |---|---|---|---|---|
- * | `7,"Ann` and `8,Eve"` | yes | yes | yes | yes |
- * | `7,"Ann` and `Eve"` | yes | no | no | no |
- * | `7,"Ann, Bea` and `8,Eve"` | no | yes | no | yes |
- *
- * With tabs, each `,` here is a tab.
- */
-interface OpenField {
-  line: number;
-  /** Whether its first line would be a row if quotes were characters. */
-  beginsRow: boolean;
-  /** Whether one of its lines would be a row, and has a tab in the field, which is rare in texts. */
-  hasRow: boolean;
+/** A line of a field in quotes, and the part of it that is inside. */
+interface QuotedLine {
+  text: string;
+  inside: string;
 }
 
 export type RowReader = ReturnType<typeof createRowReader>;
 
 /** Reads a file in one form, line by line. Throws an error that names the line if the form is wrong. */
 export function createRowReader(file: CsvFile, form: CsvForm) {
-  const { delimiter } = form;
-  const split = createSplitter(form);
-  /** Undefined until it has been read. */
+  const { delimiter, hasQuotes } = form;
   let header: ReadHeader | undefined;
   /** The record that continues on the next line. */
   let unfinished: OpenRecord | undefined;
+  /** The error for a quoted field that may be several rows. Nothing is read after it. */
+  let doubt: AmbiguousFile | undefined;
+  /** The number of the line that is being read. */
+  let current = 0;
+  const problem = (reason: string, line = current) =>
+    new Error(`${file.name}, line ${line}: ${reason}`);
+  const split = createSplitter(form, problem);
 
   /** Takes the next line. Returns the row that ends there, unless it is blank. */
-  function push({ number, text: line }: TextLine): CsvRow | undefined {
+  function push({ number, text }: TextLine): CsvRow | undefined {
+    if (doubt) throw doubt;
+    current = number;
     const record: OpenRecord = unfinished ?? { line: number, bytes: 0, escaped: "", cells: [] };
     unfinished = record;
-    record.bytes += Buffer.byteLength(line) + 1;
+    record.bytes += Buffer.byteLength(text) + 1;
     if (record.bytes > MAX_RECORD_BYTES) {
-      const { field } = record;
-      throw field ? problem(file, field.line, NEVER_CLOSED) : problem(file, record.line, TOO_LONG);
+      const { quoted } = record;
+      throw quoted ? problem(NEVER_CLOSED, quoted.line) : problem(TOO_LONG, record.line);
     }
-    if (form.hasEscapes && ENDS_ESCAPED.test(line)) {
-      record.escaped += `${line}\n`;
+    if (form.hasEscapes && ENDS_ESCAPED.test(text)) {
+      record.escaped += `${text}\n`;
       return undefined;
     }
 
-    const text = record.escaped + line;
+    addFields(record, record.escaped + text);
     record.escaped = "";
-    addFields(record, text, number);
-    if (record.field) return undefined;
+    if (record.quoted) return undefined;
 
     unfinished = undefined;
-    if (record.cells.length > MAX_FIELDS) throw problem(file, record.line, TOO_MANY);
+    if (record.cells.length > MAX_FIELDS) throw problem(TOO_MANY, record.line);
     if (record.cells.every((cell) => cell.trim() === "")) return undefined;
-    if (header) return toRow(file, form, header, record);
-    if (!isSeparator(record.cells.join(""))) header = readHeader(file, record);
+    if (header) return toRow(header, record);
+    if (!isSeparator(record.cells.join(""))) header = readHeader(record);
     return undefined;
   }
 
-  /** Adds the fields of a text, which ends on line `number`. */
-  function addFields(record: OpenRecord, text: string, number: number): void {
-    const { line, field } = record;
-    const fail = (reason: string) => problem(file, number, reason);
-    // The rest of a quoted field is split like one that begins.
-    const { cells, isOpen } = split(field ? `"${text}` : text, line < number, fail);
-    if (!field && !isOpen) {
-      record.cells = cells;
-      return;
-    }
-
-    const isRow = header !== undefined && isAsWide(text.split(delimiter), header);
-    if (field) {
-      const begun = record.cells.pop();
-      const rest = cells.shift() ?? "";
-      record.cells.push(`${begun}\n${rest}`);
-      field.hasRow ||= isRow && rest.includes(delimiter);
-      if (isOpen && cells.length === 0) return;
-      const isDoubtful = delimiter === "\t" ? field.hasRow : field.beginsRow && isRow;
-      if (isDoubtful && file.quotes === undefined) throw new AmbiguousFile(file.name, field.line);
+  /** Adds the fields of a text, of which the first may be the rest of a quoted one. */
+  function addFields(record: OpenRecord, text: string): void {
+    const { quoted } = record;
+    // That rest is split like a field that begins.
+    const { cells, open } = split(quoted ? `"${text}` : text, record.line < current);
+    if (quoted) {
+      const end = cells.shift();
+      quoted.lines.push({ text, inside: end ?? open ?? "" });
+      if (end === undefined) return;
+      if (file.quotes === undefined && isDoubtful(quoted.lines)) {
+        doubt = new AmbiguousFile(file.name, quoted.line);
+        throw doubt;
+      }
+      record.cells.push(quoted.lines.map(({ inside }) => inside).join("\n"));
     }
     record.cells = record.cells.concat(cells);
-    const hasRow = isRow && cells.at(-1)?.includes(delimiter) === true;
-    record.field = isOpen ? { line: number, beginsRow: isRow, hasRow } : undefined;
+    record.quoted =
+      open === undefined ? undefined : { line: current, lines: [{ text, inside: open }] };
+  }
+
+  /**
+   * Whether a quoted field with a line end in it may be several rows, if quotes are characters. Commas are
+   * frequent in texts, so there, its first and its last line must be rows. Tabs are rare, so there, one row
+   * with a tab inside is enough. For example, in a file with the columns `id` and `name`:
+   *
+   * | lines | with commas | with tabs (in place of `,`) |
+   * |---|---|---|
+   * | `7,"Ann` and `8,Eve"` | doubtful | doubtful |
+   * | `7,"Ann` and `Eve"` | one field | one field |
+   * | `7,"Ann, Bea` and `8,Eve"` | one field | doubtful |
+   */
+  function isDoubtful(lines: readonly QuotedLine[]): boolean {
+    const isRow = ({ text }: QuotedLine) => header && isAsWide(text.split(delimiter), header);
+    if (delimiter === "\t") return lines.some((line) => line.inside.includes("\t") && isRow(line));
+    return [lines[0], lines.at(-1)].every((line) => line && isRow(line));
+  }
+
+  function readHeader({ cells, line }: OpenRecord): ReadHeader {
+    if (cells.length === 1 && cells[0]?.includes("|")) throw problem(HAS_BARS, line);
+    const titledWidth = cells.findLastIndex((title) => title.trim() !== "") + 1;
+    const found = findColumns(file.name, file.table, cells.slice(0, titledWidth), file.idTitle);
+    const indexes = columnsOf(file.table).map((column) => found.columns.get(column) ?? -1);
+    return { ...found, indexes, width: cells.length, titledWidth };
+  }
+
+  function toRow(header: ReadHeader, { cells, line }: OpenRecord): CsvRow {
+    if (!isAsWide(cells, header)) {
+      const widths = `has ${cells.length} fields, but the header has ${header.titledWidth}`;
+      throw problem(`${widths}; ${FIELDS}`, line);
+    }
+    // A column such as an id never has quotes.
+    for (const [column, at] of hasQuotes ? [] : header.columns) {
+      if (hasFreeText(column) || !cells[at]?.startsWith('"')) continue;
+      throw problem(`${column} begins with a quote, so ${SURROUNDED}`, line);
+    }
+    return { cells: header.indexes.map((at) => cells[at] ?? ""), line };
   }
 
   return {
     push,
     /** Whether the header has been read, and the next line begins a record. */
     isBetween: () => header !== undefined && unfinished === undefined,
-    /** Returns the header. Throws if there is none, or if the last record is not complete. */
+    /** Returns the header. Throws if there is none, if the last record is not complete, or in doubt. */
     end(): Header {
-      if (unfinished?.field) throw problem(file, unfinished.field.line, NEVER_CLOSED);
-      if (unfinished) throw problem(file, unfinished.line, ENDS_IN_BACKSLASH);
+      if (doubt) throw doubt;
+      if (unfinished?.quoted) throw problem(NEVER_CLOSED, unfinished.quoted.line);
+      if (unfinished) throw problem(ENDS_IN_BACKSLASH, unfinished.line);
       if (header) return header;
       throw new Error(`${file.name} is empty; its first line must name the columns`);
     },
   };
-}
-
-function problem({ name }: CsvFile, line: number, reason: string): Error {
-  return new Error(`${name}, line ${line}: ${reason}`);
-}
-
-function readHeader(file: CsvFile, { cells, line }: OpenRecord): ReadHeader {
-  if (cells.length === 1 && cells[0]?.includes("|")) throw problem(file, line, HAS_BARS);
-  const titledWidth = cells.findLastIndex((title) => title.trim() !== "") + 1;
-  const found = findColumns(file.name, file.table, cells.slice(0, titledWidth), file.idTitle);
-  const indexes = columnsOf(file.table).map((column) => found.columns.get(column) ?? -1);
-  return { ...found, indexes, width: cells.length, titledWidth };
-}
-
-function toRow(
-  file: CsvFile,
-  { hasQuotes }: CsvForm,
-  header: ReadHeader,
-  { cells, line }: OpenRecord,
-): CsvRow {
-  if (!isAsWide(cells, header)) {
-    const widths = `has ${cells.length} fields, but the header has ${header.titledWidth}`;
-    throw problem(file, line, `${widths}; ${FIELDS}`);
-  }
-  // A column such as an id never has quotes.
-  for (const [column, at] of hasQuotes ? [] : header.columns) {
-    if (hasFreeText(column) || !cells[at]?.startsWith('"')) continue;
-    throw problem(file, line, `${column} begins with a quote, so ${SURROUNDED}`);
-  }
-  return { cells: header.indexes.map((at) => cells[at] ?? ""), line };
 }
 
 /** Whether cells have the header's columns. Spreadsheets may leave out those without a title. */
@@ -211,15 +206,15 @@ function isAsWide(cells: readonly string[], { width, titledWidth }: ReadHeader):
 /** The fields of a text. */
 interface Fields {
   cells: string[];
-  /** Whether the last one is in quotes that are still open. */
-  isOpen: boolean;
+  /** The field after these, if it is in quotes that are still open. */
+  open?: string;
 }
 
-/** Makes the error for a text. */
-type Fail = (reason: string) => Error;
-
-/** Returns a function that splits a text into fields. */
-function createSplitter({ delimiter, hasQuotes, hasEscapes }: CsvForm) {
+/** Returns a function that splits a text into fields. `problem` makes its errors. */
+function createSplitter(
+  { delimiter, hasQuotes, hasEscapes }: CsvForm,
+  problem: (reason: string) => Error,
+) {
   const plain = hasEscapes
     ? new RegExp(`(?:[^${delimiter}\\\\]+|\\\\.)*`, "sy")
     : new RegExp(`[^${delimiter}]*`, "y");
@@ -227,33 +222,34 @@ function createSplitter({ delimiter, hasQuotes, hasEscapes }: CsvForm) {
   // Without quotes, a backslash can also stand before a separator or a letter.
   const escapes = hasQuotes ? ESCAPES : { ...ESCAPES, ...LETTERS, [delimiter]: delimiter };
 
-  const unescaped = (raw: string, fail: Fail) =>
+  const unescaped = (raw: string) =>
     raw.replace(/\\(.)/gs, (_, escaped: string) => {
       const character = escapes[escaped];
       if (character !== undefined) return character;
-      throw fail(`a backslash stands before "${escaped}", which is not an escape`);
+      throw problem(`a backslash stands before "${escaped}", which is not an escape`);
     });
 
-  return (text: string, isLaterLine: boolean, fail: Fail): Fields => {
-    if (!/["\\]/.test(text)) return { cells: text.split(delimiter).map(toValue), isOpen: false };
+  return (text: string, isLaterLine: boolean): Fields => {
+    if (!/["\\]/.test(text)) return { cells: text.split(delimiter).map(toValue) };
 
     const cells: string[] = [];
     for (let at = 0; at <= text.length; at++) {
       if (hasQuotes && text[at] === '"') {
         const raw = matchAt(quoted, text, at + 1);
-        cells.push(hasEscapes ? unescaped(raw, fail) : raw.replaceAll('""', '"'));
+        const field = hasEscapes ? unescaped(raw) : raw.replaceAll('""', '"');
         at += raw.length + 2;
-        if (at > text.length) return { cells, isOpen: true };
+        if (at > text.length) return { cells, open: field };
+        cells.push(field);
       } else {
         const raw = matchAt(plain, text, at);
         // After a line end in quotes, one more quote is likely to be the end of another field.
-        if (hasQuotes && isLaterLine && raw.includes('"')) throw fail(MISPLACED);
-        cells.push(hasEscapes ? unescaped(toValue(raw), fail) : toValue(raw));
+        if (hasQuotes && isLaterLine && raw.includes('"')) throw problem(MISPLACED);
+        cells.push(hasEscapes ? unescaped(toValue(raw)) : toValue(raw));
         at += raw.length;
       }
-      if (at < text.length && text[at] !== delimiter) throw fail(MISPLACED);
+      if (at < text.length && text[at] !== delimiter) throw problem(MISPLACED);
     }
-    return { cells, isOpen: false };
+    return { cells };
   };
 }
 

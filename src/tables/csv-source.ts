@@ -10,8 +10,7 @@ import type { Sqlite } from "../sqlite/driver.ts";
 import { columnsOf, type IdFormat, idColumnOf, type TableName, timesOf } from "./columns.ts";
 import { findForm } from "./csv-form.ts";
 import { readCsvLines, SAVE_AS_UTF8 } from "./csv-lines.ts";
-import { type CsvFile, createRowReader, type QuoteRule } from "./csv-records.ts";
-import type { Header } from "./header.ts";
+import { createRowReader, type QuoteRule } from "./csv-records.ts";
 import { dialects, type Row, type TableSource } from "./table.ts";
 import { DateColumn, type DateOrder, type DateOrders } from "./times.ts";
 
@@ -37,7 +36,15 @@ export function openCsvSource(ids: IdFormat, { dates, quotes, key }: CsvOptions)
     fileNames.set(table, name);
     const file = { name, path, table, quotes, idTitle: table === "users" ? key : undefined };
     const loader = createLoader(client, table, ids);
-    const header = await readCsv(file, loader);
+    const { form, notes } = await findForm(file);
+    const reader = createRowReader(file, form);
+    for await (const lines of readCsvLines(name, path)) {
+      for (const line of lines) {
+        const row = reader.push(line);
+        if (row) loader.add(row.cells, row.line);
+      }
+    }
+    const header = reader.end();
     if (loader.isMisread()) {
       throw new Error(`${name}: most names are question marks; ${SAVE_AS_UTF8}`);
     }
@@ -45,12 +52,12 @@ export function openCsvSource(ids: IdFormat, { dates, quotes, key }: CsvOptions)
 
     const dateOrders = new Map<string, DateOrders>();
     for (const [column, times] of loader.times) {
-      const { orders, notes } = times.decide(`${name}: ${column}`, dates);
-      dateOrders.set(column, orders);
-      header.notes.push(...notes);
+      const decided = times.decide(`${name}: ${column}`, dates);
+      dateOrders.set(column, decided.orders);
+      notes.push(...decided.notes);
     }
     const format = { ids, dialect: dialects.sqlite, isSpreadsheet: true, dateOrders };
-    return { ...header, format, from: table, run };
+    return { ...header, notes: [...header.notes, ...notes], format, from: table, run };
   }
 
   return {
@@ -62,8 +69,6 @@ export function openCsvSource(ids: IdFormat, { dates, quotes, key }: CsvOptions)
     },
   };
 }
-
-type Loader = ReturnType<typeof createLoader>;
 
 /** Loads the rows of a file into a table of the database, and learns from them how they are written. */
 function createLoader(client: Sqlite, table: TableName, ids: IdFormat) {
@@ -103,18 +108,4 @@ function createLoader(client: Sqlite, table: TableName, ids: IdFormat) {
       client.exec(`CREATE INDEX ${table}_by_id ON ${table} (${indexed})`);
     },
   };
-}
-
-/** Reads a file in its form. */
-async function readCsv(file: CsvFile, loader: Loader): Promise<Header> {
-  const { form, notes } = await findForm(file);
-  const reader = createRowReader(file, form);
-  for await (const lines of readCsvLines(file.name, file.path)) {
-    for (const line of lines) {
-      const row = reader.push(line);
-      if (row) loader.add(row.cells, row.line);
-    }
-  }
-  const header = reader.end();
-  return { ...header, notes: [...header.notes, ...notes] };
 }
