@@ -27,7 +27,7 @@ import {
   type WholeTier,
 } from "./match.ts";
 import { isNgram, OTHER_SCRIPT, SLICE } from "./ngrams.ts";
-import { ALL_ROWS, idOfRow, type Rows, rowsOfLengths } from "./result-order.ts";
+import { ALL_ROWS, idOfRow, type Rows, rowsUpToLength } from "./result-order.ts";
 import { Vocabulary } from "./vocabulary.ts";
 
 const wholeTiers: readonly WholeTier[] = [1, 2, 3, 4];
@@ -43,7 +43,7 @@ export class NameSearch {
   readonly #names: Statement<{ id: number; folded: string; name: string }>;
   readonly #sliceStarts: Statement<{ row: string }>;
   readonly #ftsQueries: FtsQueries;
-  readonly #rowsOfLengths: (min: number, max: number) => Rows;
+  readonly #rowsUpToLength: (max: number) => Rows;
 
   constructor(client: Sqlite, kind: NameKind) {
     const id = idOfRow[kind];
@@ -63,7 +63,7 @@ export class NameSearch {
     this.#sliceStarts = client.prepare(`SELECT CAST(rowid AS TEXT) AS row
       FROM ${table} WHERE ${table} MATCH ? ORDER BY rowid`);
     this.#ftsQueries = new FtsQueries(new Vocabulary(client, kind));
-    this.#rowsOfLengths = rowsOfLengths[kind];
+    this.#rowsUpToLength = rowsUpToLength[kind];
   }
 
   /**
@@ -93,7 +93,9 @@ export class NameSearch {
       const points = [...spelling];
       const maxSlips = maxSlipsFor(points);
       if (maxSlips === 0) continue;
-      const rows = this.#rowsOfLengths(points.length - maxSlips, points.length + maxSlips);
+      // Rows tell the length of the first spelling. The others may be far longer (별 and byeol) or a
+      // little shorter (Альберт and albert).
+      const rows = this.#rowsUpToLength(points.length + 2 * maxSlips);
       for (const ftsQuery of this.#ftsQueries.forSlips(spelling)) {
         const names = this.#names.all(ftsQuery, ...rows, left);
         left -= names.length;
@@ -203,7 +205,7 @@ const NO_LIMIT = -1;
 
 export const MAX_SIMILAR = 3;
 
-/** How many names all FTS5 queries for slips read together. This finds 19 of 20 names that are meant. */
+/** How many names all FTS5 queries for slips read together. This finds nine of ten that are meant. */
 const MAX_SIMILAR_READ = 500;
 
 /** Few, because making keys takes long, and nearly all names that FTS5 finds for a loose query match. */

@@ -38,13 +38,11 @@ export const idOfRow: Record<NameKind, string> = {
 export type Rows = readonly [string, string];
 export const ALL_ROWS: Rows = ["0", String(2n ** 63n - 1n)];
 
-/** The rows of names whose length is in a range, and of all companies, whose row ids have no lengths. */
-export const rowsOfLengths: Record<NameKind, (min: number, max: number) => Rows> = {
-  user: (min, max) => [rowOfLength(min), rowOfLength(max + 1)],
+/** The rows of names up to a length, and of all companies, whose row ids have no lengths. */
+export const rowsUpToLength: Record<NameKind, (max: number) => Rows> = {
+  user: (max) => ["0", String(BigInt(max + 1) << BigInt(ID_BITS))],
   company: () => ALL_ROWS,
 };
-
-const rowOfLength = (length: number) => String(BigInt(length) << BigInt(ID_BITS));
 
 /** A number of members and an id do not fit into one row id, so companies have ranks. */
 export const RANK_COMPANIES = `DELETE FROM company_rank;

@@ -16,6 +16,14 @@ const names = [
   "🚚🚛Ra🚚",
   "Ann Lee",
   "Żaneta Kowal",
+  "Юлия",
+  "Щукин",
+  "Щербаков",
+  "Яна Чехова",
+  "Альберт",
+  "김민수",
+  "たなかはなこ",
+  "Jürgen Größmüller",
 ];
 const secret = "Sigismund Verborgen";
 const people = [
@@ -45,6 +53,15 @@ const slips: Record<string, string[]> = {
   Jens: ["jnes", "jems", "xens", "jeens"],
   "🚚🚛Ra🚚": ["🚛🚚ra🚚", "🚚🚛ra🚛"],
   "Żaneta Kowal": ["zaneta kowla", "żanetakowql", "zaneta kowwlq"],
+  // The Latin spellings are longer than the names, or shorter.
+  Юлия: ["yuliys", "uyliya"],
+  Щукин: ["shchukim", "shhcukin"],
+  Щербаков: ["shcherbakav", "shcherrbakof"],
+  "Яна Чехова": ["yana chekhiva", "yana chekhoa"],
+  Альберт: ["albrt", "albret"],
+  김민수: ["gimminsy", "gimninsu"],
+  たなかはなこ: ["tanakahanaka", "tanakahaanko"],
+  "Jürgen Größmüller": ["juergen groessmuellar", "juergen groesmueler"],
 };
 
 test.each(Object.entries(slips))("%s is offered for a slip", async (name, queries) => {
