@@ -91,7 +91,7 @@ export class NameSearch {
 
     for (const spelling of spellQuery(query)) {
       const points = [...spelling];
-      const maxSlips = maxSlipsFor(points);
+      const maxSlips = Math.min(maxSlipsFor([...query]), maxSlipsFor(points));
       if (maxSlips === 0) continue;
       // Rows tell the length of the first spelling. The others may be far longer (별 and byeol) or a
       // little shorter (Альберт and albert).

@@ -101,10 +101,13 @@ export function matchesLoosely(
   return keys.some((query) => keysOfThis.some((key) => key.startsWith(query)));
 }
 
-/** Returns how many slips a query may have, because too many names are near a shorter one. */
-export function maxSlipsFor(query: string[]): number {
-  if (query.length < 4) return 0;
-  return query.length < 8 ? 1 : 2;
+/**
+ * Returns how many slips a query or a spelling of it may have. Too many names are near a shorter one, and
+ * no name is meant by one such as 400 times ﷺ, which has 7,200 letters when it is folded.
+ */
+export function maxSlipsFor({ length }: string[]): number {
+  if (length < 4 || length > 400) return 0;
+  return length < 8 ? 1 : 2;
 }
 
 /** Returns the number of slips between two texts, or Infinity if there are more than `maxSlips`. */

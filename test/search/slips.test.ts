@@ -24,6 +24,7 @@ const names = [
   "김민수",
   "たなかはなこ",
   "Jürgen Größmüller",
+  "Dura",
 ];
 const secret = "Sigismund Verborgen";
 const people = [
@@ -95,12 +96,24 @@ test("names are offered if they are among the first 500 companies with the same 
 
 test("nothing is offered for a private user, if a name is found, for three letters, or by the API", async () => {
   const target = await open();
-  for (const query of ["sigismund verborgne", "igismund verborgen", "jens", "jxn", "qqqqqqqq"]) {
+  // Three letters in Cyrillic are four in Latin, and one slip away from Dura.
+  const none = ["sigismund verborgne", "igismund verborgen", "jens", "jxn", "юра", "qqqqqqqq"];
+  for (const query of none) {
     expect([query, await offeredFor(target, query)]).toEqual([query, []]);
   }
   const response = await target.fetch("/search/users?q=truckerjox");
   expect(await response.json()).toEqual({ success: true, users: [] });
   await target.close();
+});
+
+test("nothing is compared with a query that folds to more than 400 letters", () => {
+  const offersFor = (count: number) => {
+    const { client, close } = openNames(["ﷺ".repeat(count)], "user");
+    const offered = new NameSearch(client, "user").listSimilar(`${"ﷺ".repeat(count)}x`);
+    close();
+    return offered;
+  };
+  expect([offersFor(22), offersFor(23)]).toEqual([[{ id: 1, slips: 1 }], []]);
 });
 
 test("a page with an offer counts one search, and is in each language", async () => {
