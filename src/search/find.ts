@@ -85,14 +85,23 @@ export class NameSearch {
 
   /** Returns up to three names that differ from a query by a slip or two, the nearest first. */
   listSimilar(query: string): SimilarName[] {
+    const spellings = spellQuery(query).flatMap((spelling) => {
+      const points = [...spelling];
+      const maxSlips = Math.min(maxSlipsFor([...query]), maxSlipsFor(points));
+      return maxSlips > 0 ? [{ spelling, points, maxSlips }] : [];
+    });
+    const slipsIn = (folded: string) => {
+      const names = folded.split(SPELLING_END).map((name) => [...name]);
+      const counts = spellings.flatMap(({ points, maxSlips }) =>
+        names.map((name) => countSlips(points, name, maxSlips)),
+      );
+      return Math.min(...counts);
+    };
+
     const similar: SimilarName[] = [];
     const compared = new Set<string>();
     let left = MAX_SIMILAR_READ;
-
-    for (const spelling of spellQuery(query)) {
-      const points = [...spelling];
-      const maxSlips = Math.min(maxSlipsFor([...query]), maxSlipsFor(points));
-      if (maxSlips === 0) continue;
+    for (const { spelling, points, maxSlips } of spellings) {
       // Rows tell the length of the first spelling. The others may be far longer (별 and byeol) or a
       // little shorter (Альберт and albert).
       const rows = this.#rowsUpToLength(points.length + 2 * maxSlips);
@@ -102,11 +111,8 @@ export class NameSearch {
         for (const { id, folded } of names) {
           if (compared.has(folded)) continue;
           compared.add(folded);
-          const counts = folded
-            .split(SPELLING_END)
-            .map((name) => countSlips(points, [...name], maxSlips));
-          const slips = Math.min(...counts);
-          if (slips <= maxSlips) similar.push({ id, slips });
+          const slips = slipsIn(folded);
+          if (slips < Infinity) similar.push({ id, slips });
         }
         if (similar.filter(({ slips }) => slips === 1).length >= MAX_SIMILAR) break;
       }

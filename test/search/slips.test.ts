@@ -25,6 +25,7 @@ const names = [
   "たなかはなこ",
   "Jürgen Größmüller",
   "Dura",
+  "Тимурь",
 ];
 const secret = "Sigismund Verborgen";
 const people = [
@@ -56,6 +57,8 @@ const slips: Record<string, string[]> = {
   "Żaneta Kowal": ["zaneta kowla", "żanetakowql", "zaneta kowwlq"],
   // The Latin spellings are longer than the names, or shorter.
   Юлия: ["yuliys", "uyliya"],
+  // One letter is wrong in Latin (timur', timir), but two are in Cyrillic.
+  Тимурь: ["Тимир", "timir"],
   Щукин: ["shchukim", "shhcukin"],
   Щербаков: ["shcherbakav", "shcherrbakof"],
   "Яна Чехова": ["yana chekhiva", "yana chekhoa"],
