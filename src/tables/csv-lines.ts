@@ -16,12 +16,15 @@ export async function* readCsvLines(name: string, path: string): AsyncGenerator<
   const toLine = (text: string): TextLine => {
     number++;
     const hasReturn = text.includes("\r");
-    return { number, text: hasReturn ? text.replace(/\r+$/, "").replaceAll("\r", " ") : text };
+    return {
+      number,
+      text: hasReturn ? text.replace(/(?<!\r)\r+$/, "").replaceAll("\r", " ") : text,
+    };
   };
   for await (const text of decode(name, readFileBytes(path))) {
     rest += text;
     // Whether a CR is alone shows only what follows it.
-    end ??= /\r*\n|\r(?=[^\r\n])/.exec(rest)?.[0].at(-1);
+    end ??= /\n|\r(?=[^\r\n])/.exec(rest)?.[0].at(-1);
     const lines = end === undefined ? [rest] : rest.split(end);
     rest = lines.pop() ?? "";
     if (rest.length > MAX_RECORD_BYTES) {
