@@ -140,7 +140,8 @@ async function downloadBlocks(
   // If-Match never matches a weak ETag, which begins with W.
   if (!etag.startsWith('"')) throw unusable();
 
-  const ranges = listChanged(trailer, own.trailer, known).values();
+  // Each range is taken by one of the loops. One that fails closes the generator, which ends the others.
+  const ranges = listChanged(trailer, own.trailer, known);
   await replaceCopy(path, async ({ next, current }) => {
     await copyIfSpace(current, next, total);
     await using file = await open(next, "r+");
@@ -165,19 +166,21 @@ async function downloadBlocks(
  * Lists the ranges of those of the first `count` blocks that have another hash. Neighbouring blocks are
  * joined, so that they take fewer requests.
  */
-function listChanged(hashes: Buffer, ownHashes: Buffer, count: number) {
-  const ranges: { from: number; to: number }[] = [];
+function* listChanged(hashes: Buffer, ownHashes: Buffer, count: number) {
+  let last: { from: number; to: number } | undefined;
   for (let block = 0; block < count; block++) {
     const at = block * BLOCK_HASH_BYTES;
     if (hashes.readUInt32BE(at) === ownHashes.readUInt32BE(at)) continue;
 
     const from = block * BLOCK_BYTES;
     const to = from + BLOCK_BYTES;
-    const last = ranges.at(-1);
     if (last && from - last.to <= MAX_GAP && to - last.from <= MAX_RANGE) last.to = to;
-    else ranges.push({ from, to });
+    else {
+      if (last) yield last;
+      last = { from, to };
+    }
   }
-  return ranges;
+  if (last) yield last;
 }
 
 // A compressed response would have neither ranges nor a strong ETag.
