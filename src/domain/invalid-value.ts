@@ -6,10 +6,11 @@ export class InvalidValue extends RangeError {
   override name = "InvalidValue";
 }
 
-/** Returns a name that differs from `name` in a few letters, at most half of them. */
+/** Returns a name that differs from `name` in a few letters, at most half of them. Dashes do not count. */
 export function findSimilar(name: string, known: readonly string[], few = 3): string | undefined {
   const similar = known.length > 0 ? closest(name, known) : undefined;
-  return similar && distance(name, similar) <= Math.min(few, name.length / 2) ? similar : undefined;
+  const most = Math.min(few, name.replace(/^-+/, "").length / 2);
+  return similar && distance(name, similar) <= most ? similar : undefined;
 }
 
 /** Returns the end of the error for an unknown name. */

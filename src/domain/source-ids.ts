@@ -41,7 +41,7 @@ const LEAST_STEP = 1024n;
 
 /**
  * Notices long ids that a program has read as doubles: 76561198012345678 became 76561198012345680. One
- * such id means nothing, but a column of them is no accident.
+ * such id beside others that are exact means nothing, but a column of them alone is no accident.
  */
 export function createRoundedIds() {
   /** The first record of a type with such an id, or that another one has an id that no double has. */

@@ -40,6 +40,8 @@ test.each<[string, Record<string, string>, string]>([
   ["completion tcsh", {}, 'bash|zsh|fish must be one of bash, zsh, fish, got "tcsh"'],
   ["exprt --help", {}, 'unknown command "exprt"; did you mean export?'],
   ["--prot=1", {}, "unknown flag --prot; did you mean --port?"],
+  // The dashes are not among the letters of which half may differ.
+  ["--tos=1", {}, "unknown flag --tos; see roadbook serve --help"],
   ["-p 1", {}, "unknown flag -p; see roadbook serve --help"],
   ["--access-log=1", {}, "--access-log takes no value"],
   ["-- --port b", {}, "too many arguments; usage: roadbook serve [FILE] [flags]"],
