@@ -8,6 +8,7 @@ import { type App, createApp } from "./http/app.ts";
 import type { AppOptions } from "./http/app-options.ts";
 import { rejectDropped } from "./http/dropped-connection.ts";
 import { createInjector } from "./http/fault-injection.ts";
+import type { GivenFault } from "./http/parse-fault.ts";
 import type { FetchHandler } from "./http/request.ts";
 import type { LineSource } from "./import/line-reader.ts";
 import { type Clients, createClients, loopback } from "./limit/client-address.ts";
@@ -25,6 +26,7 @@ import { takeTurns } from "./server/turns.ts";
 import {
   type RoadbookOptions,
   type RoadbookValues,
+  readOption,
   readOptions,
 } from "./settings/library-options.ts";
 import { type SharedValues, sharedSettings } from "./settings/serve-flags.ts";
@@ -225,7 +227,7 @@ export async function openRoadbook(values: SharedValues, options: OpenOptions) {
 
   function setFaults(faults: readonly string[], seed = values.faultSeed): void {
     if (!injector) throw new Error("setFaults needs the option faults, even if it is empty");
-    injector.replace(readOptions({ faults }).faults ?? [], seed);
+    injector.replace(readOption("faults", sharedSettings.faults, faults) as GivenFault[], seed);
   }
 
   async function close(): Promise<void> {

@@ -101,7 +101,7 @@ export function readOptions(options: RoadbookOptions): RoadbookValues {
 }
 
 /** Only texts, numbers and booleans are parsed. */
-function readOption(name: string, { type, list }: Option, given: unknown): unknown {
+export function readOption(name: string, { type, list }: Option, given: unknown): unknown {
   const { takes = ["string"] } = type;
   const read = (value: unknown) => {
     const got = typeNameOf(value);

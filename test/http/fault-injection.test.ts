@@ -256,6 +256,7 @@ test("setFaults replaces the faults and restarts their random sequence", async (
   expect(await draw()).toEqual(first);
   roadbook.setFaults(["profile:status=503,times=2", "search:status=500,times=9"]);
   expect(await draw()).toEqual([503, 503, ...new Array(18).fill(200)]);
+  expect(() => Reflect.apply(roadbook.setFaults, roadbook, [undefined])).toThrow(TypeError);
   roadbook.setFaults([]);
   expect(new Set(await draw())).toEqual(new Set([200]));
   await using fixed = await createRoadbook({ dataset: community });
