@@ -85,9 +85,10 @@ export class NameSearch {
 
   /** Returns up to three names that differ from a query by a slip or two, the nearest first. */
   listSimilar(query: string): SimilarName[] {
+    const mostSlips = maxSlipsFor([...query]);
     const spellings = spellQuery(query).flatMap((spelling) => {
       const points = [...spelling];
-      const maxSlips = Math.min(maxSlipsFor([...query]), maxSlipsFor(points));
+      const maxSlips = Math.min(mostSlips, maxSlipsFor(points));
       return maxSlips > 0 ? [{ spelling, points, maxSlips }] : [];
     });
     const slipsIn = (folded: string) => {

@@ -100,7 +100,7 @@ export function spell(name: string): string {
 export const SEARCHABLE = /^.{2}/su;
 
 /** In NFC. A longer query finds nothing. */
-const MAX_QUERY_CODE_POINTS = 400;
+export const MAX_QUERY_CODE_POINTS = 400;
 
 /** How many marks a letter composes with at most. */
 const MAX_COMPOSED_MARKS = 3;

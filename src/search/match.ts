@@ -3,7 +3,7 @@
  * has the rules.
  */
 import { hasCodePoints } from "../domain/text.ts";
-import { fold, SPELLING_END, TRANSLITERATED } from "./fold.ts";
+import { fold, MAX_QUERY_CODE_POINTS, SPELLING_END, TRANSLITERATED } from "./fold.ts";
 import { keysOfName, keysOfQuery, spellingsInUse } from "./keys/keys.ts";
 import { compactOf, isWordStart, wordStartsOf } from "./words.ts";
 
@@ -103,10 +103,10 @@ export function matchesLoosely(
 
 /**
  * Returns how many slips a query or a spelling of it may have. Too many names are near a shorter one, and
- * no name is meant by one such as 400 times ﷺ, which has 7,200 letters when it is folded.
+ * a longer one takes too long: 400 times ﷺ fold to 7,200 letters.
  */
 export function maxSlipsFor({ length }: string[]): number {
-  if (length < 4 || length > 400) return 0;
+  if (length < 4 || length > MAX_QUERY_CODE_POINTS) return 0;
   return length < 8 ? 1 : 2;
 }
 
