@@ -189,7 +189,7 @@ export const searchPath = (query: string) => `/search/users?q=${encodeURICompone
 /** The sample is so large that a random path is rarely in the processor's or SQLite's cache. */
 const SAMPLE_SIZE = 20_000;
 
-/** Returns request paths of each kind, for random users from a snapshot of so many users. */
+/** Returns request paths of each kind, for random users of a snapshot, which has `users`. */
 export function samplePaths(snapshot: string, users: number) {
   const sampleUser = createUserSampler(snapshot, new Random(1));
   const sample = Array.from({ length: Math.min(SAMPLE_SIZE, users) }, sampleUser);

@@ -47,7 +47,7 @@ const MAX_ORIGIN = "https://".length + 253 + ":65535".length;
 const origins = new LRUCache<string, string>({
   max: 100,
   memoMethod(url) {
-    // Of a longer one, such as 14 KB of accents, even the parsing takes long.
+    // Parsing a longer one, such as 14 KB of accents, takes long.
     const origin = url.length > MAX_ORIGIN ? undefined : URL.parse(url)?.origin;
     // The origin of a URL with an unknown scheme is the text "null".
     return origin?.startsWith("http") ? origin : LOCAL_ORIGIN;

@@ -37,7 +37,7 @@ export const tableColumns = {
 export type TableName = keyof typeof tableColumns;
 export type ColumnName = (typeof tableColumns)[TableName]["required" | "optional"][number];
 
-/** What each column holds. */
+/** The reader of each column. */
 const columns: Readonly<Record<ColumnName, keyof typeof readers>> = {
   id: "id",
   name: "name",

@@ -155,10 +155,11 @@ function chooseForm(
   const [form] = likely;
   if (form === undefined || quotes !== undefined) return form;
 
-  const isUnusual = !form.hasQuotes && delimiter !== "\t";
+  if (!form.hasQuotes && delimiter !== "\t") {
+    throw new AmbiguousFile(name, quoteLine ?? backslashLine);
+  }
   const isOther = (trait: "hasQuotes" | "hasEscapes") =>
     likely.some((other) => other[trait] !== form[trait]);
-  if (isUnusual) throw new AmbiguousFile(name, quoteLine ?? backslashLine);
   if (quoteLine !== undefined && isOther("hasQuotes")) throw new AmbiguousFile(name, quoteLine);
   if (isOther("hasEscapes")) throw new AmbiguousFile(name, backslashLine);
   return form;
