@@ -52,7 +52,7 @@ export type { HealthBody } from "./http/health.ts";
 export type { FetchHandler } from "./http/request.ts";
 export type { Peer } from "./http/request-context.ts";
 export type { ApplyOptions, ImportOptions } from "./import/options.ts";
-export { DatasetError, type RecordErrors } from "./import/read-dataset.ts";
+export { DatasetError, type RecordErrors } from "./import/record-errors.ts";
 export type { Differences, WriteReport } from "./import/write-report.ts";
 export type { LimiterStatus } from "./limit/limiter.ts";
 export type { Changes, Listening, ListenOptions, Roadbook } from "./roadbook.ts";

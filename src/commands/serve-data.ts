@@ -7,7 +7,7 @@ import { reasonOf } from "../files/errors.ts";
 import { makeTemporaryFolder } from "../files/lock.ts";
 import { UnlikelyChange } from "../import/guard.ts";
 import { importDataset } from "../import/import.ts";
-import { DatasetError } from "../import/read-dataset.ts";
+import { DatasetError } from "../import/record-errors.ts";
 import { listDetails } from "./report.ts";
 
 /** Allows data to shrink while it is edited, but not a wrong column that would publish most users. */

@@ -5,7 +5,7 @@ import { formatDuration } from "../domain/time.ts";
 import { reasonOf } from "../files/errors.ts";
 import { BusyError, WAIT_MS } from "../files/lock.ts";
 import { ERRORS_PER_GROUP } from "../import/options.ts";
-import { DatasetError } from "../import/read-dataset.ts";
+import { DatasetError } from "../import/record-errors.ts";
 import * as types from "../settings/value-types.ts";
 import { readChecksum } from "../snapshot/format/layout.ts";
 import { json } from "./command.ts";

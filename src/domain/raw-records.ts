@@ -44,12 +44,10 @@ export interface RecordError {
   place?: string | undefined;
 }
 
-/** An error that a check finds in a record. */
+/** An error that a check finds in a record, before anybody has said where that is. */
 export interface Finding extends Pick<RecordError, "field" | "reason"> {
   /** Findings of the same group in the same field are counted together. Defaults to `reason`. */
   group?: string;
-  /** Whether the reason or the place has the id of the record, which a message then does not repeat. */
-  hasId?: boolean;
   /** The record that does not exist, if this is a reference to one. */
   missing?: MissingRecord;
 }
@@ -60,14 +58,13 @@ export interface MissingRecord {
   id: number | string;
 }
 
-/** A finding with its record and the line of it. The reader then says where that is. */
-export interface PlacedFinding extends Finding, RecordError {
-  /** Whether nothing can be skipped because of the error. */
-  isFinal?: boolean;
-  /** Ends the reason, if the record was skipped, as in "; the user becomes private". */
-  consequence?: string | undefined;
-  /** Whether a user is left out because the id cannot be read, so the user cannot be made private. */
-  losesUser?: boolean;
-}
+/** Reports what is wrong with a record, or otherwise with the whole dataset. */
+export type ReportFinding = (finding: Finding, record?: FaultyRecord) => void;
 
-export type ReportError = (error: PlacedFinding) => void;
+/** A record in which an error is, and its line, as far as they are known. */
+export interface FaultyRecord {
+  type?: RecordType | undefined;
+  /** The id in the snapshot, or in the source if it is text. */
+  id?: number | string | undefined;
+  line?: number | undefined;
+}

@@ -2,7 +2,7 @@
  * The interface of all readers of a source: they yield the records in order, and know whose ids these
  * are and where each stands, also for errors.
  */
-import type { PlacedFinding, RawRecord } from "./raw-records.ts";
+import type { Finding, RawRecord, RecordError } from "./raw-records.ts";
 
 export interface RecordReader extends AsyncDisposable {
   readonly ids: SourceIds;
@@ -13,10 +13,10 @@ export interface RecordReader extends AsyncDisposable {
   /** The columns of tables that are left out. Complete after the last batch. */
   readonly unknownColumns: readonly UnknownColumn[];
   /**
-   * Adds to an error that was found in one of the records the place, unless that is a line of NDJSON. May
-   * also write its field as it fits the source.
+   * Completes an error in one of the records, which has the line of it: names the place, unless that is
+   * a line of NDJSON, and the field as the source does.
    */
-  locate(error: PlacedFinding): PlacedFinding;
+  locate(error: RecordError): RecordError;
 }
 
 /** Whose ids the records of a source have. */
@@ -28,13 +28,19 @@ export type SourceIds =
 
 export const OWN_IDS: SourceIds = { kind: "own" };
 
-/** A record, or an error in a part of the source that is none, with its place. */
-export type Item = RecordItem | PlacedFinding;
+export type Item = RecordItem | ProblemItem;
 
 export interface RecordItem {
   record: RawRecord;
-  /** The line on which it begins; 0 in a source that has no lines. */
-  line: number;
+  /** The line on which it begins, if the source has lines. */
+  line?: number | undefined;
+}
+
+/** A line or a row that is no record, or that completes none. */
+export interface ProblemItem extends Pick<RecordError, "line" | "place"> {
+  problem: Finding;
+  /** What is missing if the problem is skipped. Without it, the problem is never skipped. */
+  leavesOut?: "row" | "user";
 }
 
 /** A column that is left out, and the column that was probably meant. */

@@ -3,7 +3,7 @@
  * The id map, the tables and the messages about ids agree on this.
  */
 import { isPlaceholder, isUncomputed } from "./placeholders.ts";
-import { type RawRecord, type RecordType, recordTypes } from "./raw-records.ts";
+import { type FaultyRecord, type RawRecord, type RecordType, recordTypes } from "./raw-records.ts";
 import { isText } from "./text.ts";
 
 const MAX_KEY_LENGTH = 100;
@@ -45,9 +45,9 @@ const LEAST_STEP = 1024n;
  */
 export function createRoundedIds() {
   /** The first record of a type with such an id, or that another one has an id that no double has. */
-  const firsts = new Map<RecordType, { id: string; line: number } | "exact">();
+  const firsts = new Map<RecordType, { id: string; line?: number | undefined } | "exact">();
   return {
-    add({ type: given, id }: RawRecord, line: number): void {
+    add({ type: given, id }: RawRecord, line?: number): void {
       const text = typeof id === "bigint" ? String(id) : id;
       if (typeof text !== "string" || !LONG.test(text)) return;
       const type = recordTypes.find((known) => known === given);
@@ -64,7 +64,7 @@ export function createRoundedIds() {
     },
 
     /** Lists the types of which every long id looks rounded, each with its first record. */
-    list: (): { type: RecordType; id: string; line: number }[] =>
+    list: (): FaultyRecord[] =>
       [...firsts].flatMap(([type, first]) => (first === "exact" ? [] : [{ type, ...first }])),
   };
 }

@@ -11,7 +11,7 @@ import type {
   MissingRecord,
   RecordId,
   RecordType,
-  ReportError,
+  ReportFinding,
 } from "../domain/raw-records.ts";
 import { validateChange } from "../domain/validate-record.ts";
 import { NameChanges } from "../search/name-index.ts";
@@ -104,7 +104,7 @@ function createChangeHandler(db: Database, ids: Ids, builtAtMs: number) {
    * A record replaces the one with the same id. A record may be deleted before or after its last
    * reference is removed.
    */
-  function add(record: ChangeLine, line: number): Finding[] {
+  function add(record: ChangeLine, line?: number): Finding[] {
     const { type, id } = record;
     if (changes.has(`${type} ${id}`)) return [duplicateId(record, ids)];
 
@@ -119,7 +119,7 @@ function createChangeHandler(db: Database, ids: Ids, builtAtMs: number) {
     return [];
   }
 
-  function complete(report: ReportError): void {
+  function complete(report: ReportFinding): void {
     rows.complete(report, deletions);
     const companies = JSON.stringify(changed("company"));
     nameCompanies(db, sql`company_id IN (SELECT value FROM json_each(${companies}))`);

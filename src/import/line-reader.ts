@@ -93,9 +93,7 @@ function invalid(reason: string, field = ""): InvalidRecord {
 
 /** Such a line could have been meant as anything, so it is never skipped. */
 function* listProblems(errors: Finding[], line?: number): Generator<Item> {
-  for (const error of errors) {
-    yield { ...error, line, isFinal: true };
-  }
+  for (const problem of errors) yield { problem, line };
 }
 
 function bytesOf(source: LineSource): Iterable<Uint8Array> | AsyncIterable<Uint8Array> {

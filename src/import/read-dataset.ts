@@ -1,16 +1,21 @@
 /**
  * Reads a whole dataset or change file, whatever its source is. Each record gets its numbers, is
  * cleaned, validated and given to a handler. An error is final unless the handler skips what is
- * invalid. Errors are grouped, so that frequent ones never hide others.
+ * invalid.
  */
-import type { PlacedFinding, RecordError, RecordId } from "../domain/raw-records.ts";
-import type { RecordItem, RecordReader, UnknownColumn } from "../domain/record-reader.ts";
+import type { FaultyRecord, Finding, RecordError, RecordId } from "../domain/raw-records.ts";
+import type {
+  ProblemItem,
+  RecordItem,
+  RecordReader,
+  UnknownColumn,
+} from "../domain/record-reader.ts";
 import { createRoundedIds } from "../domain/source-ids.ts";
-import { groupDigits } from "../domain/text.ts";
 import { InvalidRecord } from "../domain/validate-record.ts";
 import { type CleaningOptions, createCleaner, type OddCount } from "./clean-record.ts";
 import type { Ids } from "./ids.ts";
-import { ERRORS_PER_GROUP, type ImportOptions } from "./options.ts";
+import type { ImportOptions } from "./options.ts";
+import { DatasetError, RecordErrors } from "./record-errors.ts";
 import type { RecordHandler } from "./write-rows.ts";
 
 const ROUNDED =
@@ -48,7 +53,11 @@ export async function readDataset<Parsed extends RecordId>(
   nowMs: number,
   options: ReadOptions = {},
 ): Promise<ReadReport> {
-  const errors = collectErrors(reader, ids, handler.skip !== undefined, options.maxErrors);
+  const final = new RecordErrors(options.maxErrors);
+  /** The errors whose records are skipped, if the handler can do that. */
+  const skipped = handler.skip ? new RecordErrors(options.maxErrors) : final;
+  /** Records that are invalid themselves. References to them are not reported as errors. */
+  const invalid = new Set<string>();
   const cleaner = await createCleaner(nowMs, options);
   const rounded = createRoundedIds();
   let madePrivate = 0;
@@ -68,151 +77,59 @@ export async function readDataset<Parsed extends RecordId>(
     }
 
     const known = isInvalid ? parsed.recordId : parsed;
-    const skipped = known && handler.skip?.(known, parsed, line);
-    if (skipped?.madePrivate) madePrivate++;
-    const facts = { type: known?.type, id: known?.id, line, consequence: skipped?.consequence };
-    for (const finding of findings) errors.report({ ...finding, ...facts, isFinal: !skipped });
+    const outcome = known && handler.skip?.(known, parsed, line);
+    if (outcome?.madePrivate) madePrivate++;
+    const errors = outcome ? skipped : final;
+    const faulty = { type: known?.type, id: known?.id, line };
+    for (const finding of findings) report(errors, finding, faulty, outcome?.consequence);
+  }
+
+  /** Counts an error in a record, unless it only follows from one in another record. */
+  function report(
+    errors: RecordErrors,
+    finding: Finding,
+    faulty: FaultyRecord = {},
+    consequence = "",
+  ): void {
+    const { missing } = finding;
+    if (missing && invalid.has(`${missing.type} ${missing.id}`)) return;
+    const error = locate(finding, faulty, consequence);
+    if (errors === final && error.type !== "user") invalid.add(`${error.type} ${error.id}`);
+    errors.add(finding, error);
+  }
+
+  /** Says where an error in a record is, in terms of the source. */
+  function locate(
+    { field, reason }: Finding,
+    { type, id, line }: FaultyRecord,
+    consequence: string,
+  ): RecordError {
+    const given = type && typeof id === "number" ? ids.inSource({ type, id }) : id;
+    return reader.locate({ field, reason: reason + consequence, type, id: given, line });
+  }
+
+  function takeProblem({ problem, leavesOut, line, place }: ProblemItem): void {
+    const { field, reason } = problem;
+    const errors = leavesOut ? skipped : final;
+    errors.add(problem, { field, reason, line, place });
+    if (leavesOut === "user") leftOut++;
   }
 
   for await (const items of reader.read()) {
     for (const item of items) {
       if ("record" in item) take(item);
-      else {
-        errors.add(item);
-        if (item.losesUser) leftOut++;
-      }
+      else takeProblem(item);
     }
   }
 
   for (const first of options.takesRounded ? [] : rounded.list()) {
-    errors.report({ field: "id", reason: ROUNDED, ...first, isFinal: true });
+    report(final, { field: "id", reason: ROUNDED }, first);
   }
-  handler.complete(errors.report);
-  const { final, skipped } = errors;
+  handler.complete((finding, faulty) => report(skipped, finding, faulty));
   if (final.count > 0) throw new DatasetError(final);
 
   const { cleaned, times, ...names } = cleaner.odd;
   const { unknownColumns, notes } = reader;
   const odd = { cleaned: cleaned.count, names, times };
   return { ...odd, unknownColumns, notes, skipped, madePrivate, leftOut };
-}
-
-/** Collects the errors in a dataset, of which those that are not final are skipped. */
-function collectErrors(
-  reader: RecordReader,
-  ids: Ids,
-  isSkipping: boolean,
-  maxErrors: number | undefined,
-) {
-  const final = new RecordErrors(maxErrors);
-  const skipped = new RecordErrors(maxErrors);
-  /** Records that are invalid themselves. References to them are not reported as errors. */
-  const invalid = new Set<string>();
-
-  /** Adds an error that says where it is, and has the ids of the source. */
-  function add(error: PlacedFinding): void {
-    const { missing, isFinal } = error;
-    if (missing && invalid.has(`${missing.type} ${missing.id}`)) return;
-    const all = isFinal || !isSkipping ? final : skipped;
-    all.add(error);
-  }
-
-  /** Adds an error in a record with the id in the snapshot, or in the source if it is text. */
-  function report(error: PlacedFinding): void {
-    const { type, isFinal } = error;
-    const id =
-      type && typeof error.id === "number" ? ids.inSource({ type, id: error.id }) : error.id;
-    if (isFinal && type !== "user") invalid.add(`${type} ${id}`);
-    add(reader.locate({ ...error, id }));
-  }
-
-  return { final, skipped, add, report };
-}
-
-/** The number of groups is limited because each unknown field name is a group of its own. */
-const MAX_GROUPS = 100;
-
-/** The errors in the same field, for the same reason. */
-interface ErrorGroup {
-  count: number;
-  first: RecordError[];
-  /** The texts to print about the first errors. */
-  messages: string[];
-}
-
-/** Counts errors and keeps the first `shown` errors of each group. */
-export class RecordErrors {
-  count = 0;
-  readonly #shown: number;
-  readonly #groups = new Map<string, ErrorGroup>();
-
-  constructor(shown = ERRORS_PER_GROUP) {
-    this.#shown = shown;
-  }
-
-  add(error: PlacedFinding): void {
-    this.count++;
-    const { field, type, id, line, place, consequence = "" } = error;
-    const key = JSON.stringify([field.replace(/\[\d+\]/g, "[]"), error.group ?? error.reason]);
-    const group = this.#groups.get(key) ?? { count: 0, first: [], messages: [] };
-    if (group.count === 0 && this.#groups.size === MAX_GROUPS) return;
-
-    this.#groups.set(key, group);
-    group.count++;
-    if (group.first.length === this.#shown) return;
-
-    const reason = error.reason + consequence;
-    group.first.push({ field, reason, type, id, line, place });
-    group.messages.push(format({ ...error, reason }));
-  }
-
-  /** Returns the number of errors of each group, and the first of them. */
-  groups(): { count: number; first: RecordError[] }[] {
-    return this.#sorted().map(({ count, first }) => ({ count, first }));
-  }
-
-  /** Lists the first errors of each group, and counts the rest. */
-  format(): string {
-    const lines: string[] = [];
-    let rest = this.count;
-
-    for (const { count, messages } of this.#sorted()) {
-      lines.push(...messages);
-      rest -= count;
-
-      const more = count - messages.length;
-      const all = groupDigits(count);
-      if (more === 0) continue;
-      lines.push(`  … and ${groupDigits(more)} more like this (${all} in all)`);
-    }
-
-    if (rest > 0) lines.push(`… and ${groupDigits(rest)} errors of other kinds`);
-    return lines.join("\n");
-  }
-
-  #sorted(): ErrorGroup[] {
-    const lineOf = ({ first }: ErrorGroup) => first[0]?.line ?? 0;
-    return [...this.#groups.values()].sort((a, b) => lineOf(a) - lineOf(b));
-  }
-}
-
-/** Thrown when a dataset is invalid. `message` lists the first errors of each group. */
-export class DatasetError extends Error {
-  override name = "DatasetError";
-  readonly count: number;
-  readonly errors: RecordError[];
-
-  constructor(errors: RecordErrors) {
-    super(errors.format());
-    this.count = errors.count;
-    this.errors = errors.groups().flatMap(({ first }) => first);
-  }
-}
-
-/** Names the record, unless the place or the reason does. */
-function format({ line, place, field, reason, type, id, hasId }: PlacedFinding): string {
-  const at = place ?? (line === undefined ? "" : `line ${line}`);
-  const isUnknown = id === undefined || type === undefined;
-  const suffix = isUnknown || hasId ? "" : ` (${type} ${id})`;
-  return [at, field, reason + suffix].filter(Boolean).join(": ");
 }

@@ -4,7 +4,7 @@
  */
 import { type SQL, sql } from "drizzle-orm";
 import { MAX_ACHIEVEMENTS_BYTES } from "../domain/model.ts";
-import type { Finding, MissingRecord, RecordId, ReportError } from "../domain/raw-records.ts";
+import type { Finding, MissingRecord, RecordId, ReportFinding } from "../domain/raw-records.ts";
 import { mustExist } from "../domain/validation-errors.ts";
 import { encodeUnlocks } from "../snapshot/format/records.ts";
 import { achievement, type Unlock, user } from "../snapshot/format/schema.ts";
@@ -19,7 +19,7 @@ export function nameCompanies(db: Database, which: SQL): void {
 
 /** A record that a change file deletes, and on which line. */
 export interface Deletion extends RecordId {
-  line: number;
+  line?: number | undefined;
 }
 
 /**
@@ -31,28 +31,30 @@ export function judgeReferences(
   { $client }: Database,
   deletions: readonly Deletion[],
   ids: Ids,
-  report: ReportError,
+  report: ReportFinding,
 ): void {
   // Any user may refer to a deleted record, so this reads all of them.
   const users = deletions.length > 0 ? "user" : "pending JOIN user USING (id)";
   // If, in the example of missingOf, user 9 is pending on line 4, and line 2 deletes role 5, this selects
-  // (roles, role, 5, 9, 4, 2) and (achievements, achievement, 2, 9, 4, null). MATERIALIZED has SQLite
+  // (roles, role, 5, 9, 2, 1) and (achievements, achievement, 2, 9, 4, 0). MATERIALIZED has SQLite
   // look deletions up in an index.
   const references = $client.prepare<Reference>(
     `WITH deletion AS MATERIALIZED (SELECT
         value ->> 'type' AS type, value ->> 'id' AS id, value ->> 'line' AS line
         FROM json_each(?))
-      SELECT field, type, missing.id, user, pending.line, deletion.line AS deletedOn
+      SELECT field, type, missing.id, user, coalesce(deletion.line, pending.line) AS line,
+        deletion.id IS NOT NULL AS isDeleted
       FROM (${missingOf(users)}) AS missing
       LEFT JOIN deletion USING (type, id) LEFT JOIN pending ON pending.id = user
-      ORDER BY coalesce(deletedOn, pending.line), user, rank`,
+      ORDER BY line, user, rank`,
   );
   const found = references.iterate(JSON.stringify(deletions));
-  for (const { field, user, line, deletedOn, ...record } of found) {
+  for (const { field, user, line, isDeleted, ...record } of found) {
     const missing = { type: record.type, id: ids.inSource(record) };
-    const error =
-      deletedOn === null ? mustExist(field, missing.type, missing.id) : stillReferenced(missing);
-    report({ ...error, line: deletedOn ?? line, type: "user", id: user });
+    const finding = isDeleted
+      ? stillReferenced(missing)
+      : mustExist(field, missing.type, missing.id);
+    report(finding, { type: "user", id: user, line: line ?? undefined });
   }
 }
 
@@ -65,10 +67,9 @@ function stillReferenced(missing: MissingRecord): Finding {
 interface Reference extends RecordId {
   field: string;
   user: number;
-  /** The line of the user. */
-  line: number;
-  /** The line that deletes the record, if one does. */
-  deletedOn: number | null;
+  /** The line that deletes the record or, if none does, that of the user. */
+  line: number | null;
+  isDeleted: number;
 }
 
 /**
@@ -92,11 +93,11 @@ function missingOf(users: string): string {
       WHERE value ->> 0 NOT IN (SELECT id FROM achievement)`;
 }
 
-export function reportLongUsers(db: Database, maxUnlocks: number, report: ReportError): void {
+export function reportLongUsers(db: Database, maxUnlocks: number, report: ReportFinding): void {
   for (const { id, name, bytes } of listLongUsers(db, maxUnlocks)) {
     const group = `must take at most ${MAX_ACHIEVEMENTS_BYTES / 1024} KB in a response`;
     const reason = `${group}, got ${Math.ceil(bytes / 1024)} KB for ${JSON.stringify(name)}`;
-    report({ field: "achievements", reason, group, type: "user", id });
+    report({ field: "achievements", reason, group }, { type: "user", id });
   }
 }
 

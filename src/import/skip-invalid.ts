@@ -6,7 +6,7 @@
  * too many for a response. A table `trimmed` has the ids of these users meanwhile.
  */
 import type { DatasetLine } from "../domain/dataset.ts";
-import type { RecordId, ReportError } from "../domain/raw-records.ts";
+import type { RecordId, ReportFinding } from "../domain/raw-records.ts";
 import { InvalidRecord, salvageUser, validateRecord } from "../domain/validate-record.ts";
 import type { Database } from "../sqlite/driver.ts";
 import type { Ids } from "./ids.ts";
@@ -20,7 +20,7 @@ export function createSkippingHandler(db: Database, ids: Ids) {
   function skip(
     { type, id }: RecordId,
     invalid: DatasetLine | InvalidRecord,
-    line: number,
+    line: number | undefined,
   ): Skipped {
     if (type !== "user") return { consequence: "" };
 
@@ -59,13 +59,13 @@ export function createSkippingHandler(db: Database, ids: Ids) {
       WHERE id IN (SELECT id FROM trimmed)`);
   }
 
-  function complete(report: ReportError): void {
+  function complete(report: ReportFinding): void {
     // A bad dataset may trim millions of users, so this is no TEMP table, which is in memory.
     $client.exec("CREATE TABLE trimmed (id INTEGER PRIMARY KEY)");
     const trim = $client.prepare("INSERT OR IGNORE INTO trimmed VALUES (?)");
-    rows.complete((error) => {
-      if (error.type === "user") trim.run(Number(error.id));
-      report(error);
+    rows.complete((finding, record) => {
+      if (record?.type === "user") trim.run(Number(record.id));
+      report(finding, record);
     });
     shortenAchievements();
     removeReferences();

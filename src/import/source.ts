@@ -165,7 +165,7 @@ async function openRecords(path: string): Promise<RecordReader> {
     notes: [],
     unknownColumns: [],
     // A snapshot has no lines, so only the file is named.
-    locate: (error) => ({ ...error, line: undefined, place: path }),
+    locate: (error) => ({ ...error, place: path }),
     [Symbol.asyncDispose]: async () => db.$client.close(),
   };
 }
@@ -174,7 +174,7 @@ async function* readSnapshot(path: string, db: Database): AsyncGenerator<Item[]>
   try {
     let batch: Item[] = [];
     for (const record of listRecords(db)) {
-      batch.push({ record, line: 0 });
+      batch.push({ record });
       if (batch.length < BATCH) continue;
 
       yield batch;

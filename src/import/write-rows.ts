@@ -6,7 +6,7 @@ import { eq, getTableColumns, getTableName, sql } from "drizzle-orm";
 import type { SQLiteTable } from "drizzle-orm/sqlite-core";
 import type { DatasetLine } from "../domain/dataset.ts";
 import type { PublicUserLine } from "../domain/model.ts";
-import type { Finding, RawRecord, RecordId, ReportError } from "../domain/raw-records.ts";
+import type { Finding, RawRecord, RecordId, ReportFinding } from "../domain/raw-records.ts";
 import { groupDigits } from "../domain/text.ts";
 import { parseTime } from "../domain/time.ts";
 import { type InvalidRecord, validateRecord } from "../domain/validate-record.ts";
@@ -36,14 +36,14 @@ const givenId = sql.placeholder("id");
 export interface RecordHandler<Parsed> {
   validate(record: RawRecord): Parsed | InvalidRecord;
   /** Applies a record, or returns the errors in it. */
-  add(record: Parsed, line: number): Finding[];
+  add(record: Parsed, line: number | undefined): Finding[];
   /**
    * Leaves out the invalid part of a record that is invalid or was refused by `add`. Without this
    * method, every error is final.
    */
-  skip?(record: RecordId, invalid: Parsed | InvalidRecord, line: number): Skipped;
+  skip?(record: RecordId, invalid: Parsed | InvalidRecord, line: number | undefined): Skipped;
   /** Completes the rows, and reports the errors that can be detected only after the last record. */
-  complete(report: ReportError): void;
+  complete(report: ReportFinding): void;
 }
 
 /** The outcome for an invalid record. */
@@ -71,7 +71,7 @@ export function createRows(db: Database, ids: Ids) {
     maxUnlocks: 0,
   };
 
-  function add(record: DatasetLine, line: number): Finding[] {
+  function add(record: DatasetLine, line?: number): Finding[] {
     const { type, id } = record;
     if (type === "role" || type === "achievement") {
       if (known[type].size >= limits[type].max && !known[type].has(id)) return [tooMany(type)];
@@ -81,7 +81,7 @@ export function createRows(db: Database, ids: Ids) {
   }
 
   /** Writes the row for a record. Returns false if its id is already taken. */
-  function insert(record: DatasetLine, line: number): boolean {
+  function insert(record: DatasetLine, line?: number): boolean {
     switch (record.type) {
       case "role":
         return inserts.role(record);
@@ -94,7 +94,7 @@ export function createRows(db: Database, ids: Ids) {
     }
   }
 
-  function insertPublic(record: PublicUserLine, line: number): boolean {
+  function insertPublic(record: PublicUserLine, line?: number): boolean {
     const { id, company, roles = [], achievements = [] } = record;
     // Undefined if the company has not been read yet.
     const companyName = company && inserts.findCompany.get(company.id)?.name;
@@ -106,7 +106,7 @@ export function createRows(db: Database, ids: Ids) {
       (company && companyName === undefined) ||
       roles.some((role) => !known.role.has(role)) ||
       achievements.some((unlock) => !known.achievement.has(unlock.id));
-    if (isPending) addPending.run(id, line);
+    if (isPending) addPending.run(id, line ?? null);
     return true;
   }
 
@@ -129,7 +129,7 @@ export function createRows(db: Database, ids: Ids) {
     return inserts.privateUser({ id });
   }
 
-  function complete(report: ReportError, deletions: readonly Deletion[] = []): void {
+  function complete(report: ReportFinding, deletions: readonly Deletion[] = []): void {
     nameCompanies(db, sql`id IN (SELECT id FROM pending)`);
     judgeReferences(db, deletions, ids, report);
     db.$client.exec("DROP TABLE pending");
@@ -208,7 +208,7 @@ function prepareDeletions(db: Database) {
 /** The error for a record whose id another record of its type has. */
 export function duplicateId(record: RecordId, ids: Ids): Finding {
   const reason = `duplicate ${record.type} id ${ids.inSource(record)}`;
-  return { field: "id", reason, group: "duplicate id", hasId: true };
+  return { field: "id", reason, group: "duplicate id" };
 }
 
 /** When a change file is applied, the old and new rows together may exceed the limit. */

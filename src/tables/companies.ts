@@ -57,7 +57,7 @@ export async function readCompanies(tables: Tables) {
       const made = makeCompanies(written);
       for (const company of made) add(company);
       notes.push(`${users.file}: made companies from their names: ${made.length}`);
-      return made.map((record) => ({ record, line: 0 }));
+      return made.map((record) => ({ record }));
     },
   };
 }

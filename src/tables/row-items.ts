@@ -1,14 +1,14 @@
 /**
  * Makes an item of a row: the record in it, which is validated later like a line of a dataset, or what
- * is wrong with it. Also says where an error is.
+ * is wrong with the row.
  */
-import type { Finding, PlacedFinding, RawRecord, RecordType } from "../domain/raw-records.ts";
-import type { Item } from "../domain/record-reader.ts";
+import type { Finding, RawRecord, RecordType } from "../domain/raw-records.ts";
+import type { Item, ProblemItem } from "../domain/record-reader.ts";
 import { toKey } from "../domain/source-ids.ts";
 import { InvalidCell, mustBeId } from "../domain/validation-errors.ts";
-import { idColumnOf, tableOf, toCells } from "./columns.ts";
+import { idColumnOf, toCells } from "./columns.ts";
 import type { Companies } from "./companies.ts";
-import type { Row, Table, Tables } from "./table.ts";
+import type { Row, Table } from "./table.ts";
 
 /** Returns the records in rows. Users may name `companies`. */
 export function toItems(
@@ -22,7 +22,7 @@ export function toItems(
     const cells = toCells(row, format);
     if (!format.ids.isId(cells.id)) return toProblem(table, row, mustBeId("id", cells.id));
 
-    return { record: toRecord(type, cells, companies), line: row.line ?? 0 };
+    return { record: toRecord(type, cells, companies), line: row.line };
   });
 }
 
@@ -38,33 +38,14 @@ function toRecord(type: RecordType, cells: RawRecord, companies?: Companies): Ra
   return { type, ...fields };
 }
 
-/** Returns the item for a row that is no record. Such a row of `users` is a lost user. */
-export function toProblem(table: Table, row: Row, problem: Finding): PlacedFinding {
+/** Returns the item for a row that is no record. */
+export function toProblem(table: Table, row: Row, problem: Finding): ProblemItem {
   const cell = row[idColumnOf(table.name)];
-  const id = toKey(cell) ?? cell ?? "NULL";
-  return { ...locateRow(table, problem, row.line, id), losesUser: table.name === "users" };
+  const place = nameRow(table, row.line, toKey(cell) ?? cell ?? "NULL");
+  return { problem, place, leavesOut: table.name === "users" ? "user" : "row" };
 }
 
-/** Names the row and the column of an error in a record. */
-export function locate(error: PlacedFinding, tables: Tables): PlacedFinding {
-  const { line, type, id } = error;
-  const table = type && tables.get(tableOf(type));
-  // A company that was made from its name stands in no table.
-  if (!table) return { ...error, line: undefined };
-
-  const hasNames = tables.get("users")?.header.columns.has("company");
-  const isName = hasNames && error.field === "company.id";
-  const field = isName ? "company" : error.field.replace(/^company\./, "company_");
-  return locateRow(table, { ...error, field }, line, id);
-}
-
-/** Names a row as `users.csv, line 12`, or `users.sql, id 42` if its line is not known. */
-function locateRow(
-  { name, file }: Table,
-  error: PlacedFinding,
-  line: number | undefined,
-  id: unknown,
-): PlacedFinding {
-  const place = `${file}, ${line ? `line ${line}` : `${idColumnOf(name)} ${id}`}`;
-  return { ...error, line: undefined, place, hasId: error.hasId || !line };
+/** Names a row as `users.csv, line 12`, or `users.sql, id 42` if it has no line. */
+export function nameRow({ name, file }: Table, line: number | undefined, id: unknown): string {
+  return `${file}, ${line === undefined ? `${idColumnOf(name)} ${id}` : `line ${line}`}`;
 }

@@ -6,6 +6,7 @@
  * and a table (table.ts) reads its rows in pages. The cells of a row are converted as columns.ts says,
  * and the rows become items (row-items.ts). Users get what other tables have (user-reader.ts).
  */
+import type { RecordError } from "../domain/raw-records.ts";
 import {
   type Item,
   OWN_IDS,
@@ -15,7 +16,7 @@ import {
 import { mustBeId } from "../domain/validation-errors.ts";
 import { idColumnOf, type TableName, tableOf } from "./columns.ts";
 import { readCompanies } from "./companies.ts";
-import { locate, toItems, toProblem } from "./row-items.ts";
+import { nameRow, toItems, toProblem } from "./row-items.ts";
 import {
   type OpenedFile,
   openTable,
@@ -77,12 +78,25 @@ export function createReader(
     for (const table of tables.values()) table.checkComplete();
   }
 
+  /** Names the row and the column of an error. */
+  function locate({ line, ...error }: RecordError): RecordError {
+    const { type, field, id } = error;
+    const table = type && tables.get(tableOf(type));
+    // A company that was made from its name stands in no table.
+    if (!table) return error;
+
+    const hasNames = tables.get("users")?.header.columns.has("company");
+    const isName = hasNames && field === "company.id";
+    const column = isName ? "company" : field.replace(/^company\./, "company_");
+    return { ...error, field: column, place: nameRow(table, line, id) };
+  }
+
   return {
     ids: OWN_IDS,
     read,
     notes,
     unknownColumns,
-    locate: (error) => locate(error, tables),
+    locate,
     [Symbol.asyncDispose]: () => source[Symbol.asyncDispose](),
   };
 }

@@ -6,7 +6,7 @@ import { describe, expect, test } from "bun:test";
 import { join } from "node:path";
 import type { RecordError } from "../../src/domain/raw-records.ts";
 import { importDataset } from "../../src/import/import.ts";
-import { DatasetError } from "../../src/import/read-dataset.ts";
+import { DatasetError } from "../../src/import/record-errors.ts";
 import { exported, listBeside } from "../datasets.ts";
 import { openInProcess, root, temporaryFolder } from "../support.ts";
 import { achievement, company, invalidLines, role, user } from "./invalid-lines.ts";

@@ -1,0 +1,93 @@
+/** The errors in a dataset. They are grouped, so that frequent ones never hide others. */
+import type { Finding, RecordError } from "../domain/raw-records.ts";
+import { groupDigits } from "../domain/text.ts";
+import { ERRORS_PER_GROUP } from "./options.ts";
+
+/** The number of groups is limited because each unknown field name is a group of its own. */
+const MAX_GROUPS = 100;
+
+/** The errors in the same field, for the same reason. */
+interface ErrorGroup {
+  count: number;
+  first: RecordError[];
+  /** The texts to print about the first errors. */
+  messages: string[];
+}
+
+/** Counts errors and keeps the first `shown` errors of each group. */
+export class RecordErrors {
+  count = 0;
+  readonly #shown: number;
+  readonly #groups = new Map<string, ErrorGroup>();
+
+  constructor(shown = ERRORS_PER_GROUP) {
+    this.#shown = shown;
+  }
+
+  /** Adds what a check has found, as the error that says where. */
+  add(found: Finding, error: RecordError): void {
+    this.count++;
+    const field = error.field.replace(/\[\d+\]/g, "[]");
+    const key = JSON.stringify([field, found.group ?? found.reason]);
+    const group = this.#groups.get(key) ?? { count: 0, first: [], messages: [] };
+    if (group.count === 0 && this.#groups.size === MAX_GROUPS) return;
+
+    this.#groups.set(key, group);
+    group.count++;
+    if (group.first.length === this.#shown) return;
+
+    group.first.push(error);
+    group.messages.push(format(found, error));
+  }
+
+  /** Returns the number of errors of each group, and the first of them. */
+  groups(): { count: number; first: RecordError[] }[] {
+    return this.#sorted().map(({ count, first }) => ({ count, first }));
+  }
+
+  /** Lists the first errors of each group, and counts the rest. */
+  format(): string {
+    const lines: string[] = [];
+    let rest = this.count;
+
+    for (const { count, messages } of this.#sorted()) {
+      lines.push(...messages);
+      rest -= count;
+
+      const more = count - messages.length;
+      const all = groupDigits(count);
+      if (more === 0) continue;
+      lines.push(`  … and ${groupDigits(more)} more like this (${all} in all)`);
+    }
+
+    if (rest > 0) lines.push(`… and ${groupDigits(rest)} errors of other kinds`);
+    return lines.join("\n");
+  }
+
+  #sorted(): ErrorGroup[] {
+    const lineOf = ({ first }: ErrorGroup) => first[0]?.line ?? 0;
+    return [...this.#groups.values()].sort((a, b) => lineOf(a) - lineOf(b));
+  }
+}
+
+/** Thrown when a dataset is invalid. `message` lists the first errors of each group. */
+export class DatasetError extends Error {
+  override name = "DatasetError";
+  readonly count: number;
+  readonly errors: RecordError[];
+
+  constructor(errors: RecordErrors) {
+    super(errors.format());
+    this.count = errors.count;
+    this.errors = errors.groups().flatMap(({ first }) => first);
+  }
+}
+
+/** Names the record, unless the place or what was found ends with its id. */
+function format(found: Finding, { line, place, field, reason, type, id }: RecordError): string {
+  const at = place ?? (line === undefined ? "" : `line ${line}`);
+  const isUnknown = id === undefined || type === undefined;
+  const isNamed = [at, found.reason].some((text) => text.endsWith(` id ${id}`));
+  const suffix = isUnknown || isNamed ? "" : ` (${type} ${id})`;
+  return [at, field, reason + suffix].filter(Boolean).join(": ");
+}
