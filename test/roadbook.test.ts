@@ -282,15 +282,6 @@ test("snapshots can be imported, changed, checked and exported, with distinct er
   await expect(checkSnapshot(`${path}-not`)).rejects.toThrow(SnapshotError);
 });
 
-test("except for searches, the API responds at once, without a promise", async () => {
-  await using roadbook = await createRoadbook({ dataset: community, page: true });
-  const users = ["/users/public/42", "/users/42/achievements", "/users/public/43"];
-  for (const path of [...users, "/health"]) {
-    const request = new Request(`http://roadbook.test${path}`);
-    expect(roadbook.fetch(request)).toBeInstanceOf(Response);
-  }
-});
-
 test("a CSV file is a dataset of users", async () => {
   const path = join(temporaryFolder(), "members.csv");
   writeFileSync(path, "id,public,name,created_at\n7,yes,Ann,2021-05-01\n");

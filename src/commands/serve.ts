@@ -153,8 +153,8 @@ async function serve(values: ServeValues, log: Log): Promise<void> {
       createAdminFetch({ host, metrics, isReady, rig }),
     ));
   const inTurns = takeTurns(roadbook.handler);
-  const respond = recorder?.observe(inTurns) ?? inTurns;
-  await using listener = await openListener(portOf(values), respond, certificate?.tls);
+  const handler = recorder?.observe(inTurns) ?? inTurns;
+  await using listener = await openListener(portOf(values), handler, certificate?.tls);
   certificate?.watch(listener.renew);
 
   async function refresh(isForced: boolean) {

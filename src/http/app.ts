@@ -2,16 +2,12 @@
  * Builds the Elysia app. A request such as `GET /api/users/public/42` passes from top to bottom:
  *
  * - `refuseEncodedSlash` makes its path unknown if that has one;
- * - the route validates its input by a schema;
+ * - the route validates `params` and `query` by its schemas;
  * - `refuseIfClosed` ends it if the Roadbook is closed;
- * - the handler reads the snapshot, and returns an object, a `Content` or an error;
+ * - the handler reads the snapshot, and returns an object, a `Content`, or an error made by `fail`;
  * - a fault may be injected instead;
  * - `explain` makes an error instead if there is no route, the input is invalid, or a step throws;
- * - `respond` makes the `Response` and reports it.
- *
- * Elysia awaits all steps of a route if the source of its handler, or of a hook before or after that, has
- * a call right after `return` or an arrow. Its response is then a promise, which Bun sends later. So the
- * steps of a profile have no such call, which test/roadbook.test.ts checks.
+ * - `respond` makes the `Response`, and reports it for the log and metrics.
  */
 import {
   type Context,

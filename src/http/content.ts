@@ -90,6 +90,14 @@ export class Content {
   }
 }
 
+/**
+ * The content of a JSON text. Its type is that of the body, because Elysia takes the type of a result for
+ * the one that a typed client gets.
+ */
+export function jsonText<Body>(text: string, { cache }: ContentOptions): Body {
+  return new Content(JSON_TYPE, text, { cache }) as Body;
+}
+
 /** Only from the start of the header. All of a 15 KB header would outlast most pages. */
 export function preferencesIn(headers: Headers, name: string): Negotiator {
   return new Negotiator({ headers: { [name]: headers.get(name)?.slice(0, 1000) } });

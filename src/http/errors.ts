@@ -67,21 +67,13 @@ export const ErrorBody = Type.Object({
 /** The JSON of an error. A browser may get a page instead. */
 export type ErrorBody = Static<typeof ErrorBody>;
 
-/** A typed client has only the methods that a route allows. */
-type CodeOf<Kind extends keyof typeof errorsOf> = Exclude<
-  (typeof errorsOf)[Kind][number],
-  "method_not_allowed"
->;
-
-type ErrorTypes = {
-  [Kind in keyof typeof errorsOf]: {
-    response: Record<StatusOf<CodeOf<Kind>> | 422, typeof ErrorBody>;
-  };
-};
-
 /**
- * The errors of each kind of route as types, also those that come from hooks. No response has status
- * 422, but Elysia's own type of it has another body. These are types only, because with schemas
- * Elysia would check each response, and pass on a returned error without its status.
+ * The errors of a kind of route, also those that come from hooks, for the types of a typed client, which has
+ * only the methods that a route allows. No response has status 422, but Elysia's own type of it has
+ * another body. These are types only, because with schemas Elysia would check each response, and pass on
+ * a returned error without its status.
  */
-export const errorTypes = { Users: {}, Search: {}, Service: {} } as ErrorTypes;
+export function errorTypes<Kind extends keyof typeof errorsOf>() {
+  type Code = Exclude<(typeof errorsOf)[Kind][number], "method_not_allowed">;
+  return {} as { response: Record<StatusOf<Code> | 422, typeof ErrorBody> };
+}

@@ -41,10 +41,11 @@ export function createInjector({ policy, unixClock, closed }: InjectorOptions) {
   }
 
   const inject: Hook = async ({ request, route, params, responseValue }) => {
+    if (closed.aborted) return fail("unavailable");
     const endpoint = endpointOf(route);
     // A browser's preflight, for example, is no use of the endpoint.
     const isUse = request.method === "GET" || request.method === "HEAD";
-    if (!endpoint || !isUse || isRefused(responseValue) || closed.aborted) return undefined;
+    if (!endpoint || !isUse || isRefused(responseValue)) return undefined;
 
     const due = drawn.filter(({ fault, random, left }) => {
       const isTarget =

@@ -25,7 +25,7 @@ export const health = ({ reloadable, refused, remoteStatus, limiter }: RouteOpti
         search_limit: limit ? { store: limit.store, up: limit.up } : null,
       } satisfies HealthBody;
     },
-    { ...errorTypes.Service, detail: healthOperation },
+    { ...errorTypes<"Service">(), detail: healthOperation },
   );
 
 const orNull = <Schema extends TSchema>(schema: Schema) => Type.Union([schema, Type.Null()]);

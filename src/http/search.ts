@@ -21,7 +21,7 @@ const Query = Type.Unsafe<{ q: string }>(Type.Object({ q: Type.Optional(Type.Str
 
 export const search = ({ reloadable, counters, baseUrl }: RouteOptions) =>
   new Elysia()
-    .guard({ ...errorTypes.Search, query: Query })
+    .guard({ ...errorTypes<"Search">(), query: Query })
     .get(
       endpoints.searchCompanies.path,
       async ({ request, query }) => {

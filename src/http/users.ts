@@ -1,12 +1,9 @@
-/**
- * The routes for a single user: the public profile and the achievements. Their handlers respond without
- * a promise, as app.ts explains.
- */
+/** The routes for a single user: the public profile and the achievements. */
 import { Type } from "@sinclair/typebox";
 import { Elysia } from "elysia";
 import { AchievementEntry, completeAvatar, Id, type Stored, User } from "../domain/model.ts";
 import type { RouteOptions } from "./app-options.ts";
-import { Content, JSON_TYPE } from "./content.ts";
+import { jsonText } from "./content.ts";
 import { endpoints, ID } from "./endpoints.ts";
 import { errorTypes, fail } from "./errors.ts";
 import { describeOperation } from "./openapi.ts";
@@ -17,16 +14,15 @@ const UserId = Type.String({ pattern: ID, error: "invalid_user_id" });
 export const users = ({ reloadable, baseUrl }: RouteOptions) =>
   new Elysia()
     .guard({
-      ...errorTypes.Users,
+      ...errorTypes<"Users">(),
       params: Type.Object({ userId: UserId }),
     })
     .get(
       endpoints.getPublicUser.path,
       ({ request, params }) => {
         const user = reloadable.current().users.findProfile(Number(params.userId));
-        return "missing" in user
-          ? fail(user.missing)
-          : { success: true as const, user: completeUser(user, baseUrl(request)) };
+        if ("missing" in user) return fail(user.missing);
+        return { success: true as const, user: completeUser(user, baseUrl(request)) };
       },
       { detail: publicUserOperation },
     )
@@ -34,21 +30,15 @@ export const users = ({ reloadable, baseUrl }: RouteOptions) =>
       endpoints.listUserAchievements.path,
       ({ params }) => {
         const json = reloadable.current().users.findAchievements(Number(params.userId));
-        return typeof json === "string" ? toAchievements(json) : fail(json.missing);
+        if (typeof json !== "string") return fail(json.missing);
+        const text = `{"success":true,"achievements":${json}}`;
+        return jsonText<Achievements>(text, endpoints.listUserAchievements);
       },
       { detail: achievementsOperation },
     );
 
 function completeUser(user: Stored<User>, baseUrl: string): User {
   return { ...user, avatar_url: completeAvatar(user.id, user.avatar_url, baseUrl) };
-}
-
-/** The text as it is sent, typed as what it says, which is what a typed client gets. */
-function toAchievements(json: string): Achievements {
-  const { cache } = endpoints.listUserAchievements;
-  const text = `{"success":true,"achievements":${json}}`;
-  const content: unknown = new Content(JSON_TYPE, text, { cache });
-  return content as Achievements;
 }
 
 const common = {

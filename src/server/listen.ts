@@ -45,17 +45,17 @@ const CIPHERS = "ECDHE+AESGCM:ECDHE+CHACHA20";
 const DRAIN_TICKS = 5;
 const DRAIN_TICK_MS = 20;
 
-type Listen = (options: PortOptions, respond: FetchHandler, tls?: Certificate) => Promise<OpenPort>;
+type Listen = (options: PortOptions, handler: FetchHandler, tls?: Certificate) => Promise<OpenPort>;
 
 /** If listening fails, rejects with an error whose message is for the operator. */
 export async function openListener(
   options: PortOptions,
-  respond: FetchHandler,
+  handler: FetchHandler,
   tls?: Certificate,
 ): Promise<OpenPort & AsyncDisposable> {
   const listen = process.versions.bun ? listenOnBun : listenOnNode;
   const draining = new AbortController();
-  const finish = addHeaders(respond, draining.signal);
+  const finish = addHeaders(handler, draining.signal);
   const open = await listen(options, finish, tls).catch((error) => {
     throw listenError(error, options);
   });
@@ -68,21 +68,13 @@ export async function openListener(
 }
 
 /** Once `draining` is aborted, all responses close their connections. */
-function addHeaders(respond: FetchHandler, draining: AbortSignal): FetchHandler {
-  const closes = (request: Request) => draining.aborted || asksToClose(request);
-  const finish = async (request: Request, pending: Response | Promise<Response>) => {
-    const response = await pending;
+function addHeaders(handler: FetchHandler, draining: AbortSignal): FetchHandler {
+  return async (request, from) => {
+    const response = await handler(request, from);
     if (request.method === "HEAD") response.headers.set("date", new Date().toUTCString());
     // Without it, a proxy may send another request over the closing connection.
-    if (closes(request)) response.headers.set("connection", "close");
+    if (draining.aborted || asksToClose(request)) response.headers.set("connection", "close");
     return response;
-  };
-
-  return (request, from) => {
-    const isChanged = request.method === "HEAD" || closes(request);
-    const response = respond(request, from);
-    // Bun sends an awaited response later, so most are not awaited.
-    return isChanged || response instanceof Promise ? finish(request, response) : response;
   };
 }
 
@@ -91,9 +83,9 @@ function asksToClose({ headers }: Request): boolean {
   return connection !== null && /(?:^|,)\s*close\s*(?:,|$)/i.test(connection);
 }
 
-const listenOnBun: Listen = async (options, respond, tls) => {
-  if (tls) return listenWithTls(options, respond, tls);
-  const server = serveOnBun(options, respond, (from) => from?.address);
+const listenOnBun: Listen = async (options, handler, tls) => {
+  if (tls) return listenWithTls(options, handler, tls);
+  const server = serveOnBun(options, handler, (from) => from?.address);
   return {
     origin: server.url.origin,
     async drain() {
@@ -108,10 +100,10 @@ const listenOnBun: Listen = async (options, respond, tls) => {
 };
 
 /** The server itself is on loopback, behind a relay. */
-async function listenWithTls(options: PortOptions, respond: FetchHandler, tls: Certificate) {
+async function listenWithTls(options: PortOptions, handler: FetchHandler, tls: Certificate) {
   const inner = { ...options, host: LOOPBACK, port: 0, reusePort: false };
   const serve = (certificate: Certificate) =>
-    serveOnBun(inner, respond, (from) => relay.addressOf(from?.port), certificate);
+    serveOnBun(inner, handler, (from) => relay.addressOf(from?.port), certificate);
   const relay: Relay = createRelay(options, () => serve(tls));
   return {
     origin: originOf("https", options.host, relay.port),
@@ -131,7 +123,7 @@ async function listenWithTls(options: PortOptions, respond: FetchHandler, tls: C
 
 function serveOnBun(
   { host, port, reusePort = false, idleTimeoutMs = IDLE_TIMEOUT_MS }: PortOptions,
-  respond: FetchHandler,
+  handler: FetchHandler,
   addressOf: (from: Bun.SocketAddress | null) => string | undefined,
   tls?: Certificate,
 ) {
@@ -143,14 +135,14 @@ function serveOnBun(
     idleTimeout: Math.ceil(idleTimeoutMs / 1000),
     // Large bodies are discarded. Bun's own 413 would lack the JSON body and most headers.
     maxRequestBodySize: Number.MAX_SAFE_INTEGER,
-    fetch: (request, server) => respond(request, () => addressOf(server.requestIP(request))),
+    fetch: (request, server) => handler(request, () => addressOf(server.requestIP(request))),
     ...(tls && { tls: { ...tls, ciphers: CIPHERS } }),
   });
 }
 
-const listenOnNode: Listen = async (options, respond, tls) => {
+const listenOnNode: Listen = async (options, handler, tls) => {
   const { host, port, reusePort = false, idleTimeoutMs = IDLE_TIMEOUT_MS } = options;
-  const listener = createNodeListener(respond);
+  const listener = createNodeListener(handler);
   const idle = { keepAliveTimeout: idleTimeoutMs };
   const secure =
     tls &&
@@ -190,16 +182,16 @@ async function readArrived(): Promise<void> {
 
 function listenError(error: unknown, { host, port, flagPrefix }: PortOptions): Error {
   const code = codeOf(error);
-  const fail = (problem: string, flag: string) =>
+  const errorOf = (problem: string, flag: string) =>
     new Error(problem + (flagPrefix ? `; choose another with ${flagPrefix}${flag}` : ""));
-  if (code === "EADDRINUSE") return fail(`port ${port} on ${host} is already in use`, "port");
+  if (code === "EADDRINUSE") return errorOf(`port ${port} on ${host} is already in use`, "port");
   if (code === "EACCES" && port < 1024) {
-    return fail(`port ${port} on ${host} needs root or CAP_NET_BIND_SERVICE`, "port");
+    return errorOf(`port ${port} on ${host} needs root or CAP_NET_BIND_SERVICE`, "port");
   }
-  if (code === "EADDRNOTAVAIL") return fail(`${host} is not an address of this machine`, "host");
+  if (code === "EADDRNOTAVAIL") return errorOf(`${host} is not an address of this machine`, "host");
 
   // Bun has no specific error code for a host name that cannot be resolved.
   const isResolved = ipaddr.isValid(host) || ["EACCES", "EMFILE"].includes(code);
-  if (!isResolved) return fail(`cannot resolve host name ${host}`, "host");
+  if (!isResolved) return errorOf(`cannot resolve host name ${host}`, "host");
   return new Error(`cannot listen on ${host} port ${port}: ${reasonOf(error)}`);
 }

@@ -4,14 +4,14 @@ import type { FetchHandler } from "../http/request.ts";
 
 export type NodeListener = (incoming: IncomingMessage, outgoing: ServerResponse) => void;
 
-export function createNodeListener(respond: FetchHandler): NodeListener {
+export function createNodeListener(handler: FetchHandler): NodeListener {
   async function send(incoming: IncomingMessage, outgoing: ServerResponse) {
     const left = new AbortController();
     outgoing.once("close", () => {
       if (!outgoing.writableFinished) left.abort();
     });
     const request = requestOf(incoming, left.signal);
-    const response = await respond(request, () => incoming.socket.remoteAddress);
+    const response = await handler(request, () => incoming.socket.remoteAddress);
 
     // Reads the whole body before sending the head, so nothing is sent if that fails.
     const body = Buffer.from(await response.arrayBuffer());

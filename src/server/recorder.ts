@@ -31,10 +31,10 @@ export function createRecorder() {
 
   return {
     /** Returns a handler that does the same, and keeps each request. */
-    observe(respond: FetchHandler): FetchHandler {
+    observe(handler: FetchHandler): FetchHandler {
       return async (request, from) => {
         const recorded = add(request);
-        const response = await respond(request, from);
+        const response = await handler(request, from);
         recorded.status = loggedStatusOf(response);
         return response;
       };
