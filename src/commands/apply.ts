@@ -32,7 +32,7 @@ export const applyCommand = command({
   async run({ changes, to, ...options }) {
     using writing = startWriting("changes", to, options);
     const applying = applyChanges(changes, to, { ...options, ...writing.hooks });
-    const applied = await applying.catch(writing.fail);
+    const applied = await applying.catch(writing.rethrow);
     const summary = `applied ${changes}: ${to} now has ${describeWritten(applied)}`;
     await writing.reportAndConfirm([summary, ...listDetails(applied)], toOutcome(applied));
   },

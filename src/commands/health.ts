@@ -57,12 +57,12 @@ export async function fetchHealth(base: string, timeoutMs = REQUEST_MS): Promise
   if (!location) throw new UsageError("the URL of the server is invalid");
   const { url, headers } = location.prepare();
   const shown = location.name;
-  const fail = (error: unknown) => {
+  const throwUnreachable = (error: unknown) => {
     throw new Error(`no response from ${shown}: ${networkReasonOf(error, timeoutMs)}`);
   };
   const signal = AbortSignal.timeout(timeoutMs);
-  const response = await fetch(url, { headers, signal }).catch(fail);
-  const body = await response.text().catch(fail);
+  const response = await fetch(url, { headers, signal }).catch(throwUnreachable);
+  const body = await response.text().catch(throwUnreachable);
   if (response.status === 200 && isHealth(body)) return JSON.parse(body);
   const advice = base.endsWith(path) ? `; leave ${path} out of the given URL` : "";
   throw new Error(`${shown} is not a healthy Roadbook (status ${response.status})${advice}`);

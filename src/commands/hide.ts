@@ -27,7 +27,7 @@ export const hideCommand = command({
     const given = options.idMap === undefined ? ids.map(parseUserId) : ids;
     using writing = startWriting("changes", to, options);
     const hiding = hideUsers(given, to, { ...options, ...writing.hooks });
-    const { found, sha256, counts } = await hiding.catch(writing.fail);
+    const { found, sha256, counts } = await hiding.catch(writing.rethrow);
 
     const lines = found.map(({ given, wasPublic }) => {
       return `${to}: user ${given} ${wasPublic ? "is now private" : "was private already"}`;

@@ -61,8 +61,8 @@ export function startWriting(
       onCommit: ending.onCommit,
     },
 
-    /** Completes an error of that function: counts problems, or names the flag for how long to wait. */
-    fail(error: unknown): never {
+    /** Throws an error of that function again, with the count of problems or the flag for how long to wait. */
+    rethrow(error: unknown): never {
       if (error instanceof BusyError) throw new Error(`${error.message}; --wait sets this time`);
       if (!(error instanceof DatasetError)) throw error;
       const count = plural(error.count, "error");

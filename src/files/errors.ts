@@ -63,14 +63,14 @@ class FileError extends Error {}
  * inside `work` has named another file already.
  */
 export function naming<T>(file: string, verb: "read" | "write", work: () => T): T {
-  const fail = (error: unknown): never => {
+  const rethrow = (error: unknown): never => {
     throw toFileError(file, verb, error);
   };
   try {
     const result = work();
-    return result instanceof Promise ? (result.catch(fail) as T) : result;
+    return result instanceof Promise ? (result.catch(rethrow) as T) : result;
   } catch (error) {
-    return fail(error);
+    return rethrow(error);
   }
 }
 

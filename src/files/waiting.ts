@@ -5,13 +5,16 @@ import { setTimeout as sleep } from "node:timers/promises";
 const STEPS = 10;
 const RETRY_MS = 50;
 
-/** Settles like `reply`, or fails after `waitMs`, later if the process reads replies late. */
-export function within<T>(waitMs: number, reply: Promise<T>, fail: () => Error): Promise<T> {
+/**
+ * Settles like `reply`, or rejects with an error of `makeError` after `waitMs`, later if the process reads
+ * replies late.
+ */
+export function within<T>(waitMs: number, reply: Promise<T>, makeError: () => Error): Promise<T> {
   return new Promise((resolve, reject) => {
     let steps = 0;
     let timer: ReturnType<typeof setTimeout>;
     const wait = () => {
-      if (steps === STEPS) reject(fail());
+      if (steps === STEPS) reject(makeError());
       else timer = setTimeout(wait, waitMs / STEPS);
       steps++;
     };

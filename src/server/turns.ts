@@ -17,7 +17,7 @@ const MAX_WAITING = 200;
 interface Waiting extends Pick<Client, "key" | "network"> {
   request: Request;
   /** Makes the response, or refuses. */
-  respond(): Response | Promise<Response>;
+  handle(): Response | Promise<Response>;
   resolve(response: Response): void;
   reject(error: unknown): void;
 }
@@ -44,14 +44,14 @@ export function takeTurns(handler: RequestHandler): FetchHandler {
 
     const { key, network } = handler.clientOf(request, from);
     const isRefused = countOf(key) >= MAX_WAITING;
-    const respond = () => (isRefused ? handler.respondBusy : handler.fetch)(request, from);
+    const handle = () => (isRefused ? handler.respondBusy : handler.fetch)(request, from);
     const { promise, ...settle } = Promise.withResolvers<Response>();
     // Refusals wait in a line of their own, as if they were for another client.
     const waiting = {
       key: isRefused ? `${key} refused` : key,
       network,
       request,
-      respond,
+      handle,
       ...settle,
     };
     pending.set(waiting.key, countOf(waiting.key) + 1);
@@ -94,11 +94,11 @@ export function takeTurns(handler: RequestHandler): FetchHandler {
     } while (!current.isOver && current.isWithin(WAITING_BUDGET_MS));
   }
 
-  async function serve({ key, request, respond, resolve, reject }: Waiting): Promise<void> {
+  async function serve({ key, request, handle, resolve, reject }: Waiting): Promise<void> {
     try {
       // Bun sends nothing and logs nothing if the connection is gone.
       request.signal.throwIfAborted();
-      resolve(await respond());
+      resolve(await handle());
     } catch (error) {
       reject(error);
     }

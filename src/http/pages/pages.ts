@@ -47,7 +47,7 @@ export function createPages(options: RouteOptions) {
     return { routes, notFound: () => fail("route_not_found") };
   }
 
-  const { assets, show, respond } = createRenderer(site, options);
+  const { assets, show, showOrFail } = createRenderer(site, options);
   const routes = new Elysia()
     .get("/", async ({ request }) => {
       const query = queryOf(request);
@@ -59,7 +59,7 @@ export function createPages(options: RouteOptions) {
       if (!isSearch) {
         return show(request, snapshot, { kind: "problem", problem: "invalid_query", query });
       }
-      if (refused) return respond(request, snapshot, { ...limited(refused), query });
+      if (refused) return showOrFail(request, snapshot, { ...limited(refused), query });
       return reloadable.readWithPauses(function* (searched) {
         return show(request, searched, yield* readResults(searched, query));
       });
@@ -67,10 +67,10 @@ export function createPages(options: RouteOptions) {
     .get(companyPath(":companyId"), ({ request, params }) => {
       const refused = counters?.countCompanyPage(request);
       const snapshot = reloadable.current();
-      if (refused) return respond(request, snapshot, limited(refused));
+      if (refused) return showOrFail(request, snapshot, limited(refused));
 
       const id = parseId(params.companyId);
-      return respond(request, snapshot, readCompany(snapshot, id, afterOf(request)));
+      return showOrFail(request, snapshot, readCompany(snapshot, id, afterOf(request)));
     })
     .get(driverPath(":driverId"), ({ request, params }) => {
       const id = parseId(params.driverId);
@@ -79,7 +79,7 @@ export function createPages(options: RouteOptions) {
       const showsAll = parametersOf(request.url).achievements === "all";
       const allAfter = showsAll ? afterOf(request) : undefined;
       const snapshot = reloadable.current();
-      return respond(request, snapshot, readDriver(snapshot, id, allAfter));
+      return showOrFail(request, snapshot, readDriver(snapshot, id, allAfter));
     })
     .get(assetPath(":file"), ({ params }) => assets.find(params.file));
 
@@ -88,7 +88,7 @@ export function createPages(options: RouteOptions) {
     const path = withoutBase(pathOf(request.url), basePath);
     if (isUnder(path, API_PREFIX)) return fail("route_not_found");
     const view = { kind: "problem", problem: "route_not_found" } as const;
-    return respond(request, reloadable.current(), view);
+    return showOrFail(request, reloadable.current(), view);
   }
   return { routes, notFound };
 }
@@ -134,12 +134,12 @@ function createRenderer(site: Site, { basePath, baseUrl }: RouteOptions) {
   }
 
   /** On an error, a client that does not prefer HTML gets the API's JSON. */
-  function respond(request: Request, snapshot: Snapshot, view: View) {
+  function showOrFail(request: Request, snapshot: Snapshot, view: View) {
     if (view.kind !== "problem" || prefersPage(request)) return show(request, snapshot, view);
     return fail(view.problem, view.waitSeconds ? { retry_after: view.waitSeconds } : {});
   }
 
-  return { assets, show, respond };
+  return { assets, show, showOrFail };
 }
 
 function statusOf(view: View): number {
