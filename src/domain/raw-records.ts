@@ -10,20 +10,10 @@ export interface RecordId {
 }
 
 /**
- * An object that has not been validated yet. A record takes these steps before it is. All but the first
- * change it in place, because copies would slow an import:
- *
- * | file | gives it |
- * |---|---|
- * | line-reader.ts, row-items.ts | the fields of its line or row |
- * | companies.ts | the `member_count` of a company whose row has none |
- * | user-reader.ts | the `roles` and `achievements` of a user, from the rows of other tables |
- * | id-map.ts | integers for keys, in its id and its references |
- * | clean-record.ts | clean names and complete avatars |
- *
- * Then validate-record.ts returns it as a `DatasetLine` or a `ChangeLine`.
+ * The record of a reader, which has not been validated yet. Nothing changes it: each step of
+ * import/read-dataset.ts makes a new one.
  */
-export type RawRecord = Record<string, unknown>;
+export type RawRecord = Readonly<Record<string, unknown>>;
 
 /** Whether a record is, or might be meant as, a private user. Only the id of one is written. */
 export function mayBePrivate(record: RawRecord): boolean {

@@ -35,7 +35,7 @@ interface Shape<Value> {
 const shapes = new Map<TSchema, Shape<unknown>>();
 
 /** Compiles a schema when it is first used. */
-function shapeFor<Schema extends TSchema>(schema: Schema): Shape<Static<Schema>> {
+export function shapeFor<Schema extends TSchema>(schema: Schema): Shape<Static<Schema>> {
   const known = shapes.get(schema);
   if (known) return known;
   const shape = TypeCompiler.Compile(schema);

@@ -65,41 +65,42 @@ export async function createCleaner(nowMs: number, { avatarBase, decodeHtml }: C
   const isOddTime = (time: unknown): time is string =>
     typeof time === "string" && (time < "1990" || time > tomorrow);
 
-  /** Cleans a record in place. Returns what was odd in it, unless it is a private user's. */
-  function clean(record: RawRecord): OddText[] {
-    const { company, description, avatar_url, created_at, achievements } = record;
+  /** Cleans a record, and finds out what is odd in it, unless it is a private user's. */
+  function clean(record: RawRecord): { cleaned: RawRecord; oddTexts: OddText[] } {
+    const { name, company, description, avatar_url, created_at, achievements } = record;
+    const cleaned = { ...record };
     const oddTexts: OddText[] = [];
-    cleanField(record, "name", oddTexts);
-    if (typeof company === "object" && company !== null) {
-      cleanField(company as RawRecord, "role", oddTexts);
+    if (typeof name === "string") cleaned.name = cleanText(name, oddTexts);
+    if (typeof company === "object" && company !== null && "role" in company) {
+      const { role } = company;
+      if (typeof role === "string") {
+        cleaned.company = { ...company, role: cleanText(role, oddTexts) };
+      }
     }
 
     if (decodeHtml && typeof description === "string") {
-      record.description = decodeHTMLStrict(description);
+      cleaned.description = decodeHTMLStrict(description);
     }
     if (avatarBase !== undefined && typeof avatar_url === "string") {
-      record.avatar_url = resolveAvatar(avatar_url, avatarBase);
+      cleaned.avatar_url = resolveAvatar(avatar_url, avatarBase);
     }
 
     const unlocks = Array.isArray(achievements) ? achievements : [];
     for (const time of [created_at, ...unlocks.map((unlock) => unlock?.unlocked_at)]) {
       if (isOddTime(time)) oddTexts.push({ way: "times", text: time });
     }
-    return mayBePrivate(record) ? [] : oddTexts;
+    return { cleaned, oddTexts: mayBePrivate(record) ? [] : oddTexts };
   }
 
-  /** Cleans a name in place, and adds what was odd in it to `oddTexts`. */
-  function cleanField(owner: RawRecord, field: "name" | "role", oddTexts: OddText[]): void {
-    const given = owner[field];
-    if (typeof given !== "string") return;
-
+  /** Returns a name without what is removed from it, and adds what was odd in it to `oddTexts`. */
+  function cleanText(given: string, oddTexts: OddText[]): string {
     const decoded = given.includes("&") ? decodeHTMLStrict(given) : given;
     if (!decodeHtml && decoded !== given) oddTexts.push({ way: "entities", text: given });
     const name = decodeHtml ? decoded : given;
     for (const way of listWays(name)) oddTexts.push({ way, text: name });
     const cleaned = cleanName(name);
     if (cleaned !== name) oddTexts.push({ way: "cleaned", text: given });
-    owner[field] = cleaned;
+    return cleaned;
   }
 
   /** Counts what was found in a valid record. */

@@ -94,9 +94,10 @@ function createMap(path: string, client: Sqlite, isNew: boolean) {
     return id;
   }
 
-  function replaceId(type: RecordType, holder: unknown): void {
-    if (typeof holder !== "object" || holder === null || !("id" in holder)) return;
-    holder.id = toId(type, holder.id);
+  /** Replaces the key in an object that refers to a record. */
+  function withId(type: RecordType, holder: unknown): unknown {
+    if (typeof holder !== "object" || holder === null || !("id" in holder)) return holder;
+    return { ...holder, id: toId(type, holder.id) };
   }
 
   return {
@@ -107,18 +108,20 @@ function createMap(path: string, client: Sqlite, isNew: boolean) {
     },
     findKey: ({ type, id }: RecordId) => namingMap(() => statements[type].findKey.get(id)?.key),
 
-    /** Replaces the keys in a record. Other values remain, and validation rejects them. */
-    translate(record: RawRecord): void {
+    /** Returns a record with ids instead of keys. Other values remain, and validation rejects them. */
+    translate(record: RawRecord): RawRecord {
       const type = recordTypes.find((known) => known === record.type);
-      if (type === undefined) return;
+      if (type === undefined) return record;
 
-      const { company, roles, achievements } = record;
-      replaceId(type, record);
-      replaceId("company", company);
-      if (Array.isArray(roles)) record.roles = roles.map((role) => toId("role", role));
+      const translated = { ...record };
+      const { id, company, roles, achievements } = record;
+      if (id !== undefined) translated.id = toId(type, id);
+      if (company !== undefined) translated.company = withId("company", company);
+      if (Array.isArray(roles)) translated.roles = roles.map((role) => toId("role", role));
       if (Array.isArray(achievements)) {
-        for (const unlocked of achievements) replaceId("achievement", unlocked);
+        translated.achievements = achievements.map((unlock) => withId("achievement", unlock));
       }
+      return translated;
     },
 
     /** Adds a mark for the new keys, if any. Returns the last mark. Undefined if there are no keys. */

@@ -32,8 +32,8 @@ export function createIds(source: SourceIds, old?: OldSnapshot, map?: IdMap, for
       if (translator) return translator.find(type, given);
       return typeof given === "number" ? given : undefined;
     },
-    /** Replaces the keys in a record of the source by numbers. */
-    translate: (record: RawRecord): void => translator?.translate(record),
+    /** Returns a record of the source with numbers instead of keys. */
+    translate: (record: RawRecord): RawRecord => translator?.translate(record) ?? record,
     /** Returns the id of a record as its source has it, for messages. */
     inSource: (record: RecordId): string | number => translator?.findKey(record) ?? record.id,
     /**

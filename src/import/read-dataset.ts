@@ -1,6 +1,6 @@
 /**
- * Reads a whole dataset or change file, whatever its source is. Each record gets its numbers, is
- * cleaned, validated and given to a handler. An error is final unless the handler skips what is
+ * Reads a whole dataset or change file, whatever its source is. Gives each record its numbers, cleans
+ * and validates it, and passes it to a handler. An error is final unless the handler skips what is
  * invalid.
  */
 import type { FaultyRecord, Finding, RecordError, RecordId } from "../domain/raw-records.ts";
@@ -66,9 +66,9 @@ export async function readDataset<Parsed extends RecordId>(
   /** Gives a record to the handler. Skips it if it is invalid and the handler can. */
   function take({ record, line }: RecordItem): void {
     rounded.add(record, line);
-    ids.translate(record);
-    const oddTexts = cleaner.clean(record);
-    const parsed = handler.validate(record);
+    const numbered = ids.translate(record);
+    const { cleaned, oddTexts } = cleaner.clean(numbered);
+    const parsed = handler.validate(cleaned);
     const isInvalid = parsed instanceof InvalidRecord;
     const findings = isInvalid ? parsed.errors : handler.add(parsed, line);
     if (findings.length === 0) {

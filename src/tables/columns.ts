@@ -7,7 +7,7 @@
 import { isUtf8 } from "node:buffer";
 import { languages } from "../domain/languages.ts";
 import { isPlaceholder, isUncomputed } from "../domain/placeholders.ts";
-import type { RawRecord, RecordType } from "../domain/raw-records.ts";
+import type { RecordType } from "../domain/raw-records.ts";
 import { digitsOf, toKey } from "../domain/source-ids.ts";
 import { InvalidCell } from "../domain/validation-errors.ts";
 import { type DateOrders, toTime } from "./times.ts";
@@ -116,13 +116,15 @@ export function hasFreeText(column: ColumnName | undefined): boolean {
   return column === undefined || ["name", "text", "title"].includes(columns[column]);
 }
 
+/** The converted cells of a row by column. None is undefined, so that validation reports it as missing. */
+export type Cells = Readonly<Record<string, unknown>>;
+
 /** Converts the cells of a row, of which it leaves out those that are null. */
-export function toCells(row: Readonly<RawRecord>, format: CellFormat): RawRecord {
-  const cells: RawRecord = {};
+export function toCells(row: Readonly<Record<string, unknown>>, format: CellFormat): Cells {
+  const cells: Record<string, unknown> = {};
   for (const name in row) {
     const holds = (columns as Partial<typeof columns>)[name as ColumnName];
     const value = holds && readers[holds](row[name], format, name);
-    // Without undefined values, so that validation reports what is missing.
     if (value !== undefined) cells[name] = value;
   }
   return cells;

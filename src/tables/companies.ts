@@ -11,7 +11,7 @@ import { cleanName } from "../domain/text.ts";
 import { InvalidCell } from "../domain/validation-errors.ts";
 import { hash } from "../files/bytes.ts";
 import { fold } from "../search/fold.ts";
-import { toCells } from "./columns.ts";
+import { type Cells, toCells } from "./columns.ts";
 import type { Table, Tables } from "./table.ts";
 
 export type Companies = Awaited<ReturnType<typeof readCompanies>>;
@@ -26,15 +26,16 @@ export async function readCompanies(tables: Tables) {
   const named = new Map<string, unknown>();
 
   /**
-   * Adds a company, and counts its members unless it says how many it has. If several companies have a
-   * name, its users count only for the first one.
+   * Returns the record of a company, whose members it counts unless the company says how many it has. From
+   * then on, users can name it. If several companies have a name, its users count only for the first one.
    */
-  function add(company: RawRecord): void {
-    const folded = fold(String(company.name));
+  function toRecord(cells: Cells): RawRecord {
+    const folded = fold(String(cells.name));
     const isFirst = !named.has(folded);
-    named.set(folded, isFirst ? company.id : undefined);
+    named.set(folded, isFirst ? cells.id : undefined);
     const count = isFirst ? written?.get(folded)?.members : 0;
-    company.member_count ??= members?.get(company.id) ?? count ?? 0;
+    const member_count = members?.get(cells.id) ?? count ?? 0;
+    return { type: "company", member_count, ...cells };
   }
 
   /** Returns the id of the company with a name, or what is wrong with the name. */
@@ -49,15 +50,14 @@ export async function readCompanies(tables: Tables) {
   }
 
   return {
-    add,
+    toRecord,
     find,
     /** Makes the companies that users name, unless there is a table of them. Adds a note of how many. */
     make(notes: string[]): Item[] {
       if (!users || !written || tables.has("companies")) return [];
       const made = makeCompanies(written);
-      for (const company of made) add(company);
       notes.push(`${users.file}: made companies from their names: ${made.length}`);
-      return made.map((record) => ({ record }));
+      return made.map((cells) => ({ record: toRecord(cells) }));
     },
   };
 }
@@ -105,7 +105,7 @@ async function readNames({ dialect, format, query }: Table): Promise<Map<string,
  * leave. Two of 100,000 names have the same id with a probability of one in a million, and then the import
  * fails.
  */
-function makeCompanies(names: ReadonlyMap<string, WrittenName>): RawRecord[] {
+function makeCompanies(names: ReadonlyMap<string, WrittenName>): Cells[] {
   return [...names]
     .filter(([, { spellings }]) => spellings.size > 0)
     .sort(([a], [b]) => (a < b ? -1 : 1))
@@ -114,7 +114,7 @@ function makeCompanies(names: ReadonlyMap<string, WrittenName>): RawRecord[] {
       const [[name = ""] = []] = [...spellings].sort(([a, countOfA], [b, countOfB]) => {
         return countOfB - countOfA || (a < b ? -1 : 1);
       });
-      return { type: "company", id, name };
+      return { id, name };
     });
 }
 

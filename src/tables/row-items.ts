@@ -1,41 +1,33 @@
 /**
- * Makes an item of a row: the record in it, which is validated later like a line of a dataset, or what
- * is wrong with the row.
+ * Makes an item of each row: the record that is made of its cells, or what is wrong with the row. The
+ * record is validated later, like a line of a dataset.
  */
-import type { Finding, RawRecord, RecordType } from "../domain/raw-records.ts";
+import type { Finding, RawRecord } from "../domain/raw-records.ts";
 import type { Item, ProblemItem } from "../domain/record-reader.ts";
 import { toKey } from "../domain/source-ids.ts";
-import { InvalidCell, mustBeId } from "../domain/validation-errors.ts";
-import { idColumnOf, toCells } from "./columns.ts";
-import type { Companies } from "./companies.ts";
+import { mustBeId } from "../domain/validation-errors.ts";
+import { type Cells, idColumnOf, toCells } from "./columns.ts";
 import type { Row, Table } from "./table.ts";
 
-/** Returns the records in rows. Users may name `companies`. */
-export function toItems(
-  table: Table,
-  type: RecordType,
-  rows: readonly Row[],
-  companies?: Companies,
-): Item[] {
+/** The cells of a row with an id, of which a record is made; otherwise a problem. */
+export type CheckedRow = { cells: Cells; line: number | undefined } | ProblemItem;
+
+export function checkRows(table: Table, rows: readonly Row[]): CheckedRow[] {
   const { format } = table;
-  return rows.map((row): Item => {
+  return rows.map((row) => {
     const cells = toCells(row, format);
     if (!format.ids.isId(cells.id)) return toProblem(table, row, mustBeId("id", cells.id));
-
-    return { record: toRecord(type, cells, companies), line: row.line };
+    return { cells, line: row.line };
   });
 }
 
-function toRecord(type: RecordType, cells: RawRecord, companies?: Companies): RawRecord {
-  const { company_id, company, company_role = "Member", ...fields } = cells;
-  // For a private user, the id is enough.
-  if (fields.public === false) return { type, id: fields.id, public: false };
-
-  const id = company === undefined ? company_id : companies?.find(company);
-  // An invalid name takes the place of the company, so that validation quotes it.
-  if (id instanceof InvalidCell) fields.company = id;
-  else if (id !== undefined) fields.company = { id, role: company_role };
-  return { type, ...fields };
+export function toItems(
+  rows: readonly CheckedRow[],
+  toRecord: (cells: Cells) => RawRecord,
+): Item[] {
+  return rows.map((row) => {
+    return "problem" in row ? row : { record: toRecord(row.cells), line: row.line };
+  });
 }
 
 /** Returns the item for a row that is no record. */

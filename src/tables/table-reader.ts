@@ -6,7 +6,7 @@
  * and a table (table.ts) reads its rows in pages. The cells of a row are converted as columns.ts says,
  * and the rows become items (row-items.ts). Users get what other tables have (user-reader.ts).
  */
-import type { RecordError } from "../domain/raw-records.ts";
+import type { RawRecord, RecordError } from "../domain/raw-records.ts";
 import {
   type Item,
   OWN_IDS,
@@ -14,9 +14,9 @@ import {
   type UnknownColumn,
 } from "../domain/record-reader.ts";
 import { mustBeId } from "../domain/validation-errors.ts";
-import { idColumnOf, type TableName, tableOf } from "./columns.ts";
+import { type Cells, idColumnOf, type TableName, tableOf } from "./columns.ts";
 import { readCompanies } from "./companies.ts";
-import { nameRow, toItems, toProblem } from "./row-items.ts";
+import { checkRows, nameRow, toItems, toProblem } from "./row-items.ts";
 import {
   type OpenedFile,
   openTable,
@@ -62,15 +62,12 @@ export function createReader(
     for (const type of ["role", "achievement", "company"] as const) {
       const table = tables.get(tableOf(type));
       if (!table) continue;
-      for await (const rows of table.pages()) {
-        const items = toItems(table, type, rows);
-        for (const item of items) {
-          if (!("record" in item)) continue;
-          if (type === "company") companies.add(item.record);
-          else known[type].add(item.record.id);
-        }
-        yield items;
-      }
+      const toRecord = (cells: Cells): RawRecord => {
+        if (type === "company") return companies.toRecord(cells);
+        known[type].add(cells.id);
+        return { type, ...cells };
+      };
+      for await (const rows of table.pages()) yield toItems(checkRows(table, rows), toRecord);
     }
     yield companies.make(notes);
     yield* readUsers(tables, known, companies);

@@ -3,18 +3,17 @@
  * Reports such rows that belong to nobody or are invalid themselves.
  */
 import { setImmediate } from "node:timers/promises";
-import { Type } from "@sinclair/typebox";
-import { TypeCompiler } from "@sinclair/typebox/compiler";
-import { lazy } from "../domain/lazy.ts";
-import { Count } from "../domain/model.ts";
+import { type Static, Type } from "@sinclair/typebox";
+import { UnlockedAchievement } from "../domain/model.ts";
 import type { Finding, RawRecord, RecordType } from "../domain/raw-records.ts";
 import type { Item } from "../domain/record-reader.ts";
 import { parseTime } from "../domain/time.ts";
-import { listErrors, mustBeId, mustExist } from "../domain/validation-errors.ts";
-import { ownedTables, toCells } from "./columns.ts";
+import { shapeFor } from "../domain/validate-record.ts";
+import { InvalidCell, listErrors, mustBeId, mustExist } from "../domain/validation-errors.ts";
+import { type Cells, ownedTables, toCells } from "./columns.ts";
 import type { Companies } from "./companies.ts";
 import { readAhead } from "./read-ahead.ts";
-import { toItems, toProblem } from "./row-items.ts";
+import { type CheckedRow, checkRows, toItems, toProblem } from "./row-items.ts";
 import type { Row, Table, Tables } from "./table.ts";
 
 /** The ids of the roles and achievements. */
@@ -27,16 +26,21 @@ const AHEAD = 2;
 /** How many ids without a user to look for at the end, in case the pages had missed their users. */
 const MAX_MISSING = 100;
 
-/** A user of a page, who gets what other tables have. */
-interface Owner {
-  user: RawRecord;
-  roles: Set<unknown>;
-  /** By the id of the achievement. Most users have none. */
-  unlocks?: Map<unknown, RawRecord>;
+/** What the rows of other tables give a user. */
+interface Belongings {
+  isPublic: boolean;
+  roles?: Set<unknown>;
+  /** By the id of the achievement. */
+  unlocks?: Map<unknown, Unlock>;
 }
 
-/** The users of a page by their ids. */
-type Owners = ReadonlyMap<unknown, Owner>;
+/** The belongings of the users of a page, by the users' ids. */
+type Owners = ReadonlyMap<unknown, Belongings>;
+
+/** How far a user has come with an achievement. */
+const Reached = Type.Omit(UnlockedAchievement, ["id"]);
+/** The id may be a key. */
+type Unlock = Static<typeof Reached> & { id: unknown };
 
 /** Yields each page of users with all that they have, after the errors in that. */
 export async function* readUsers(
@@ -44,20 +48,21 @@ export async function* readUsers(
   known: KnownIds,
   companies: Companies,
 ): AsyncGenerator<readonly Item[]> {
+  let users: readonly CheckedRow[] = [];
+  let owners: Owners = new Map();
+  const toRecord = (cells: Cells) => toUser(cells, companies, owners.get(cells.id));
   /** Some ids in each table that no user has. */
   const unowned = new Map<Table, (number | string)[]>();
 
-  for await (const page of readAhead(listPages(tables, companies), AHEAD)) {
-    if ("users" in page) {
-      for (const { user, roles, unlocks } of page.owners.values()) {
-        if (roles.size > 0) user.roles = [...roles];
-        if (unlocks) user.achievements = [...unlocks.values()];
-      }
-      yield page.users;
+  for await (const { table, rows } of readAhead(listPages(tables), AHEAD)) {
+    if (table.name === "users") {
+      // Nothing that follows belongs to the users before.
+      yield toItems(users, toRecord);
+      users = checkRows(table, rows);
+      owners = listOwners(users);
       continue;
     }
 
-    const { owners, table, rows } = page;
     const ids = unowned.get(table) ?? [];
     unowned.set(table, ids);
     for (let at = 0; at < rows.length; at += ROWS_AT_A_TIME) {
@@ -78,60 +83,48 @@ export async function* readUsers(
   }
 }
 
-/** A page of rows that users own. */
-interface OwnedPage {
-  owners: Owners;
+/** A page of a table's rows: of users, or of what they own. */
+interface Page {
   table: Table;
   rows: readonly Row[];
 }
 
-/** A page of users. It follows the pages of all that they own. */
-interface UsersPage {
-  owners: Owners;
-  users: readonly Item[];
-}
-
-async function* listPages(
-  tables: Tables,
-  companies: Companies,
-): AsyncGenerator<OwnedPage | UsersPage> {
-  const table = tables.get("users");
+/** Yields each page of users before the pages of the rows that they own. */
+async function* listPages(tables: Tables): AsyncGenerator<Page> {
+  const users = tables.get("users");
+  const owned = ownedTables.flatMap((name) => tables.get(name) ?? []);
   let last: unknown;
-  if (table) {
-    for await (const rows of table.pages()) {
-      const users = toItems(table, "user", rows, companies);
-      const owners = listOwners(users);
+  if (users) {
+    for await (const rows of users.pages()) {
+      yield { table: users, rows };
       const upTo = rows.at(-1)?.id;
-      yield* listOwned(tables, owners, last, upTo);
-      yield { owners, users };
+      yield* listRange(owned, last, upTo);
       last = upTo;
     }
+    // The remaining rows belong to no user.
+    yield { table: users, rows: [] };
   }
-  // The remaining rows belong to no user.
-  yield* listOwned(tables, new Map(), last);
+  yield* listRange(owned, last);
 }
 
-/** Lists the rows of the owners, who are the users after one id and up to another. */
-async function* listOwned(
-  tables: Tables,
-  owners: Owners,
+/** Yields the pages of the rows whose users come after one id and not after another. */
+async function* listRange(
+  tables: readonly Table[],
   after: unknown,
   upTo?: unknown,
-): AsyncGenerator<OwnedPage> {
-  for (const name of ownedTables) {
-    const table = tables.get(name);
-    if (!table) continue;
-    for await (const rows of table.pages(after, upTo)) yield { owners, table, rows };
+): AsyncGenerator<Page> {
+  for (const table of tables) {
+    for await (const rows of table.pages(after, upTo)) yield { table, rows };
   }
 }
 
-function listOwners(items: readonly Item[]): Owners {
-  const owners = new Map<unknown, Owner>();
-  for (const item of items) {
-    if (!("record" in item)) continue;
-    const { record } = item;
+function listOwners(users: readonly CheckedRow[]): Owners {
+  const owners = new Map<unknown, Belongings>();
+  for (const user of users) {
+    if ("problem" in user) continue;
+    const { id, public: isPublic } = user.cells;
     // It does not matter which one of several rows with the same id, because that is an error.
-    owners.set(record.id, { user: record, roles: new Set() });
+    owners.set(id, { isPublic: isPublic === true });
   }
   return owners;
 }
@@ -142,20 +135,21 @@ function addRow(owners: Owners, known: KnownIds, table: Table, row: Row): readon
   const owner = owners.get(user_id);
   if (!owner) return [explainMissing(table, "user", user_id)];
   // Nothing about a private user is checked.
-  if (owner.user.public !== true) return [];
+  if (!owner.isPublic) return [];
 
   const isRole = table.name === "user_roles";
   const type = isRole ? "role" : "achievement";
   const id = isRole ? role_id : achievement_id;
   if (!known[type].has(id)) return [explainMissing(table, type, id)];
   if (isRole) {
+    owner.roles ??= new Set();
     owner.roles.add(id);
     return [];
   }
 
-  const unlock = { id, ...reached };
-  if (!unlockShape().Check(unlock)) return listErrors(unlockShape().Errors(unlock), false);
-  addUnlock(owner, unlock);
+  const shape = shapeFor(Reached);
+  if (!shape.Check(reached)) return listErrors(shape.Errors(reached), false);
+  addUnlock(owner, { id, ...reached });
   return [];
 }
 
@@ -165,23 +159,36 @@ function explainMissing({ format }: Table, type: RecordType, id: unknown): Findi
   return format.ids.isId(id) ? mustExist(field, type, id) : mustBeId(field, id);
 }
 
-/** The id has been checked with the achievements, and whatever became text is a time. */
-const unlockShape = lazy(() =>
-  TypeCompiler.Compile(Type.Object({ tier: Count, unlocked_at: Type.String() })),
-);
-
 /** The highest tier of an achievement counts, then the earliest time. */
-function addUnlock(owner: Owner, unlock: RawRecord): void {
+function addUnlock(owner: Belongings, unlock: Unlock): void {
   owner.unlocks ??= new Map();
   const other = owner.unlocks.get(unlock.id);
   if (!other || isBetter(unlock, other)) owner.unlocks.set(unlock.id, unlock);
 }
 
-function isBetter(unlock: RawRecord, other: RawRecord): boolean {
-  const lead = Number(unlock.tier) - Number(other.tier);
+function isBetter(unlock: Unlock, other: Unlock): boolean {
+  const lead = unlock.tier - other.tier;
   return lead > 0 || (lead === 0 && secondsOf(unlock) < secondsOf(other));
 }
 
-function secondsOf({ unlocked_at }: RawRecord): number {
-  return parseTime(String(unlocked_at)) ?? 0;
+function secondsOf({ unlocked_at }: Unlock): number {
+  return parseTime(unlocked_at) ?? 0;
+}
+
+/** Returns the record of a user. */
+function toUser(cells: Cells, companies: Companies, belongings?: Belongings): RawRecord {
+  const { company_id, company, company_role = "Member", ...fields } = cells;
+  // For a private user, the id is enough.
+  if (fields.public === false) return { type: "user", id: fields.id, public: false };
+
+  const id = company === undefined ? company_id : companies.find(company);
+  // An invalid name takes the place of the company, so that validation quotes it.
+  const isNone = id === undefined || id instanceof InvalidCell;
+  return {
+    type: "user",
+    ...fields,
+    company: isNone ? id : { id, role: company_role },
+    roles: belongings?.roles && [...belongings.roles],
+    achievements: belongings?.unlocks && [...belongings.unlocks.values()],
+  };
 }
