@@ -134,7 +134,7 @@ mutate("search/words.ts", "search/tiers.test.ts search/places.test.ts", [
   "(?<![\\p{L}\\p{N}]\\p{M}*)",
   "(?<![\\p{L}\\p{N}])",
 ]);
-mutate("search/match.ts", "search/tiers.test.ts search/places.test.ts", [
+mutate("search/tiers.ts", "search/tiers.test.ts search/places.test.ts", [
   "words of one letter do not match apart",
   "hasCodePoints(word, 2)",
   "hasCodePoints(word, 1)",

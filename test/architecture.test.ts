@@ -153,7 +153,7 @@ describe("invariants", () => {
         "import/references.ts",
         "import/skip-invalid.ts",
         "import/write-rows.ts",
-        "search/find.ts",
+        "search/index-reader.ts",
         "search/name-index.ts",
         "search/vocabulary.ts",
       ],
@@ -169,6 +169,7 @@ describe("invariants", () => {
       ...routes.map((name) => `http/${name}.ts`),
       "snapshot/read/queries.ts",
       "search/find.ts",
+      "search/index-reader.ts",
     ];
     expect(files).toEqual(expect.arrayContaining(synchronous));
     expectOnlyIn(

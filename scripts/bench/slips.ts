@@ -6,7 +6,7 @@
 import { Random } from "../../src/domain/random.ts";
 import { NameSearch } from "../../src/search/find.ts";
 import { normalizeQuery, SPELLING_END } from "../../src/search/fold.ts";
-import { maxSlipsFor } from "../../src/search/match.ts";
+import { maxSlipsFor } from "../../src/search/similar.ts";
 import { openInPlace } from "../../src/snapshot/format/open.ts";
 import { finish } from "../../test/support.ts";
 import { cpuOf, format, type Options, quantile, tableOf } from "./measure.ts";

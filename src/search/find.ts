@@ -2,68 +2,40 @@
  * Finds the names that match a query, best first. README.md has the rules. The query `Ивано`:
  *
  * 1. It has two spellings, `ивано` and `ivano`, and a name such as Иванова has them, too.
- * 2. FTS5 finds the names that have the rarer n-grams of a spelling, best first. Not all of them contain
- *    the spelling, so SQLite compares them. The first ten match in tiers 1 to 4.
- * 3. If there are ten, others may match in a better tier. So FTS5 finds the names that also have the
- *    mark of a tier, such as START before the first n-gram of the query.
- * 4. If there are fewer than ten, names with all its words follow, of which it has one, and then loose
- *    matches.
+ * 2. The name index finds the names that have the rarer n-grams of a spelling, best first. Not all of
+ *    them contain the spelling, so SQLite compares them. The first ten match in tiers 1 to 4.
+ * 3. If there are ten, others may match in a better tier. So the next lookups are for names that also
+ *    have the mark of a tier, such as START before the first n-gram of the query.
+ * 4. If there are fewer than ten, names with all its words would follow if it had several words, and then
+ *    loose matches follow.
  *
- * A query such as `ив` is an n-gram itself, so the names that FTS5 finds need not be compared.
+ * A query such as `ив` is an n-gram itself, so the names that are found need not be compared.
  */
 import { MAX_RESULTS, type NameKind } from "../domain/model.ts";
-import type { Sqlite, Statement } from "../sqlite/driver.ts";
-import { SPELLING_END, spellQuery } from "./fold.ts";
-import { FtsQueries } from "./fts-query.ts";
-import {
-  countSlips,
-  hasWords,
-  type LooseQuery,
-  matchesLoosely,
-  maxSlipsFor,
-  requiredWordsOf,
-  spellLoosely,
-  tierOf,
-  type WholeTier,
-} from "./match.ts";
-import { isNgram, OTHER_SCRIPT, SLICE } from "./ngrams.ts";
-import { ALL_ROWS, idOfRow, type Rows, rowsUpToLength } from "./result-order.ts";
-import { Vocabulary } from "./vocabulary.ts";
+import type { Sqlite } from "../sqlite/driver.ts";
+import { spellQuery } from "./fold.ts";
+import { IndexReader } from "./index-reader.ts";
+import { Lookups } from "./lookups.ts";
+import { matchesLoosely, spellLoosely } from "./loose.ts";
+import { isNgram, OTHER_SCRIPT } from "./ngrams.ts";
+import { listSimilar } from "./similar.ts";
+import { hasWords, requiredWordsOf, tierOf, type WholeTier } from "./tiers.ts";
 
 const wholeTiers: readonly WholeTier[] = [1, 2, 3, 4];
 
-interface SimilarName {
-  id: number;
-  slips: number;
-}
+/** Few, because making keys takes long, and nearly all names that are found for a loose query match. */
+const MAX_LOOSELY_COMPARED = 100;
+
+/** The id of a name, or where a search can pause. */
+type Match = number | "pause";
 
 export class NameSearch {
-  readonly #ids: Statement<{ id: number }>;
-  readonly #containing: Statement<{ id: number; folded: string }>;
-  readonly #names: Statement<{ id: number; folded: string; name: string }>;
-  readonly #sliceStarts: Statement<{ row: string }>;
-  readonly #ftsQueries: FtsQueries;
-  readonly #rowsUpToLength: (max: number) => Rows;
+  readonly #reader: IndexReader;
+  readonly #lookups: Lookups;
 
   constructor(client: Sqlite, kind: NameKind) {
-    const id = idOfRow[kind];
-    const table = `${kind}_ngram`;
-    const records = `${table} AS ngram CROSS JOIN ${kind} AS record ON record.id = ${id}`;
-    const inRows = "ngram.rowid >= CAST(? AS INTEGER) AND ngram.rowid < CAST(? AS INTEGER)";
-    // Without the plus, SQLite would compile the statement again for each limit.
-    const inOrder = "ORDER BY ngram.rowid LIMIT +?";
-    this.#ids = client.prepare(`SELECT ${id} AS id
-      FROM ${table} AS ngram WHERE ${table} MATCH ? ${inOrder}`);
-    // SQLite compares the names, because reading each into JavaScript takes longer.
-    this.#containing = client.prepare(`SELECT record.id, folded
-      FROM ${records} WHERE ${table} MATCH ? AND (instr(folded, ?) OR instr(folded, ?))
-        AND ${inRows} ${inOrder}`);
-    this.#names = client.prepare(`SELECT record.id, folded, name
-      FROM ${records} WHERE ${table} MATCH ? AND ${inRows} ${inOrder}`);
-    this.#sliceStarts = client.prepare(`SELECT CAST(rowid AS TEXT) AS row
-      FROM ${table} WHERE ${table} MATCH ? ORDER BY rowid`);
-    this.#ftsQueries = new FtsQueries(new Vocabulary(client, kind));
-    this.#rowsUpToLength = rowsUpToLength[kind];
+    this.#reader = new IndexReader(client, kind);
+    this.#lookups = new Lookups(this.#reader.vocabulary);
   }
 
   /**
@@ -71,160 +43,84 @@ export class NameSearch {
    * several words can pause, so that it does not hold up others.
    */
   *find(query: string): Generator<void, number[]> {
-    const spellings = spellQuery(query);
-    if (spellings.length === 0) return [];
-    const hits = new Set<number>();
-
-    if (spellings.every(isNgram)) this.#addProven(hits, spellings);
-    else this.#addWhole(hits, spellings);
-    if (!areEnough(hits)) yield* this.#addByWords(hits, spellings);
-    if (!areEnough(hits)) this.#addLoose(hits, spellLoosely(query, spellings));
-
-    return [...hits].slice(0, MAX_RESULTS);
+    const found = new Set<number>();
+    for (const match of this.#listMatches(query)) {
+      if (match === "pause") yield;
+      else found.add(match);
+      if (found.size === MAX_RESULTS) break;
+    }
+    return [...found];
   }
 
   /** Returns up to three names that differ from a query by a slip or two, the nearest first. */
-  listSimilar(query: string): SimilarName[] {
-    const mostSlips = maxSlipsFor([...query]);
-    const spellings = spellQuery(query).flatMap((spelling) => {
-      const points = [...spelling];
-      const maxSlips = Math.min(mostSlips, maxSlipsFor(points));
-      return maxSlips > 0 ? [{ spelling, points, maxSlips }] : [];
-    });
-    const slipsIn = (folded: string) => {
-      const names = folded.split(SPELLING_END).map((name) => [...name]);
-      const counts = spellings.flatMap(({ points, maxSlips }) =>
-        names.map((name) => countSlips(points, name, maxSlips)),
-      );
-      return Math.min(...counts);
-    };
-
-    const similar: SimilarName[] = [];
-    const compared = new Set<string>();
-    let left = MAX_SIMILAR_READ;
-    for (const { spelling, points, maxSlips } of spellings) {
-      // Rows tell the length of the first spelling. The others may be far longer (별 and byeol) or a
-      // little shorter (Альберт and albert).
-      const rows = this.#rowsUpToLength(points.length + 2 * maxSlips);
-      for (const ftsQuery of this.#ftsQueries.forSlips(spelling)) {
-        const names = this.#names.all(ftsQuery, ...rows, left);
-        left -= names.length;
-        for (const { id, folded } of names) {
-          if (compared.has(folded)) continue;
-          compared.add(folded);
-          const slips = slipsIn(folded);
-          if (slips < Infinity) similar.push({ id, slips });
-        }
-        if (similar.filter(({ slips }) => slips === 1).length >= MAX_SIMILAR) break;
-      }
-    }
-    return similar.sort((a, b) => a.slips - b.slips).slice(0, MAX_SIMILAR);
+  listSimilar(query: string) {
+    return listSimilar(this.#reader, query);
   }
 
   /** Whether some names in other scripts are found by their Latin spellings. */
   hasOtherScripts(): boolean {
-    return this.#ids.all(OTHER_SCRIPT, 1).length > 0;
+    return this.#reader.listIds([[[OTHER_SCRIPT]]], 1).length > 0;
   }
 
-  /** Adds the best matches of tiers 1 to 4 for n-grams, which match all names that list them. */
-  #addProven(hits: Set<number>, spellings: string[]): void {
-    for (const tier of wholeTiers) {
-      const found = this.#ids.all(this.#ftsQueries.forTier(tier, spellings), MAX_RESULTS);
-      for (const { id } of found) hits.add(id);
-      if (areEnough(hits)) return;
-    }
+  /** Yields matches, best first, and some of them again. Looks for further ones only if asked for them. */
+  *#listMatches(query: string): Generator<Match, void> {
+    const spellings = spellQuery(query);
+    if (spellings.length === 0) return;
+    if (spellings.every(isNgram)) yield* this.#listProven(spellings);
+    else yield* this.#listWhole(spellings);
+    yield* this.#listWithWords(spellings);
+    yield* this.#listLoose(query, spellings);
   }
 
-  /** Adds the best matches of tiers 1 to 4. */
-  #addWhole(hits: Set<number>, spellings: string[]): void {
-    const contained = pairOf(spellings);
-    const query = this.#ftsQueries.forTier(4, spellings);
+  /** Yields matches in tiers 1 to 4 of n-grams, for which all names that are found match. */
+  *#listProven(spellings: string[]): Generator<number, void> {
+    for (const tier of wholeTiers)
+      yield* this.#reader.listIds(this.#lookUp(tier, spellings), MAX_RESULTS);
+  }
+
+  /** Yields matches in tiers 1 to 4. */
+  *#listWhole(spellings: string[]): Generator<number, void> {
     // The first of all matches: those in tier 4, unless a better tier has enough.
-    const first = this.#containing.all(query, ...contained, ...ALL_ROWS, MAX_RESULTS);
+    const first = this.#reader.listContaining(spellings, this.#lookUp(4, spellings), MAX_RESULTS);
     if (first.length === MAX_RESULTS) {
       for (const tier of [1, 2, 3] as const) {
-        const matches = (folded: string) => bestTier(folded, spellings) <= tier;
-        this.#addMatches(hits, this.#ftsQueries.forTier(tier, spellings), contained, matches);
-        if (areEnough(hits)) return;
+        const names = this.#reader.readContaining(spellings, this.#lookUp(tier, spellings));
+        for (const { id, folded } of names) if (bestTier(folded, spellings) <= tier) yield id;
       }
     }
     const byTier = Map.groupBy(first, ({ folded }) => bestTier(folded, spellings));
     for (const tier of wholeTiers) {
-      for (const { id } of byTier.get(tier) ?? []) hits.add(id);
+      for (const { id } of byTier.get(tier) ?? []) yield id;
     }
   }
 
-  /**
-   * Adds matches of tier 5. Words that are common, but not together, make SQLite read every name that has
-   * one of them, which is split into slices so that others wait less than 20 ms even with five million
-   * users.
-   */
-  *#addByWords(hits: Set<number>, spellings: string[]): Generator<void, void> {
+  #lookUp(tier: WholeTier, spellings: string[]) {
+    return spellings.map((spelling) => this.#lookups.forTier(tier, spelling));
+  }
+
+  /** Yields matches in tier 5. */
+  *#listWithWords(spellings: string[]): Generator<Match, void> {
     const wordLists = spellings.map(requiredWordsOf).filter(({ length }) => length > 0);
     if (wordLists.length === 0) return;
-    const contained = pairOf(wordLists.map(longestOf));
-    const matches = (folded: string) => wordLists.some((words) => hasWords(folded, words));
-    const { ftsQuery, slices } = this.#ftsQueries.forWords(wordLists);
-    for (const rows of this.#listSlices(slices)) {
-      this.#addMatches(hits, ftsQuery, contained, matches, rows);
-      if (areEnough(hits)) return;
-      if (slices > 1) yield;
+    const lookups = wordLists.map((words) => this.#lookups.forWords(words));
+    for (const name of this.#reader.readWithPauses(wordLists.map(longestOf), lookups)) {
+      if (name === "pause") yield name;
+      else if (wordLists.some((words) => hasWords(name.folded, words))) yield name.id;
     }
   }
 
-  /** Adds matches of tier 6. */
-  #addLoose(hits: Set<number>, query: LooseQuery): void {
-    if (query.compact.length + query.keys.length === 0) return;
-    const ftsQuery = this.#ftsQueries.forLoose(query);
-    const found = this.#names.iterate(ftsQuery, ...ALL_ROWS, MAX_LOOSELY_COMPARED);
-    for (const { id, ...name } of found) {
-      if (!hits.has(id) && matchesLoosely(name, query)) hits.add(id);
-      if (areEnough(hits)) return;
+  /** Yields matches in tier 6. */
+  *#listLoose(query: string, spellings: string[]): Generator<number, void> {
+    const loose = spellLoosely(query, spellings);
+    const lookups = this.#lookups.forLoose(loose);
+    if (lookups.length === 0) return;
+    for (const name of this.#reader.listNames(lookups, MAX_LOOSELY_COMPARED)) {
+      if (matchesLoosely(name, loose)) yield name.id;
     }
-  }
-
-  #addMatches(
-    hits: Set<number>,
-    ftsQuery: string,
-    contained: Contained,
-    matches: (folded: string) => boolean,
-    rows = ALL_ROWS,
-  ): void {
-    const found = this.#containing.iterate(ftsQuery, ...contained, ...rows, NO_LIMIT);
-    for (const { id, folded } of found) {
-      if (matches(folded)) hits.add(id);
-      if (areEnough(hits)) return;
-    }
-  }
-
-  /** Returns up to `count` slices of all rows, which are equally long unless many names have changed. */
-  #listSlices(count: number): Rows[] {
-    if (count === 1) return [ALL_ROWS];
-    const starts = this.#sliceStarts.all(SLICE);
-    const step = Math.ceil(starts.length / count);
-    const bounds = starts.filter((_, at) => at > 0 && at % step === 0).map(({ row }) => row);
-    const [first, end] = ALL_ROWS;
-    return [first, ...bounds].map((from, at) => [from, bounds[at] ?? end]);
   }
 }
 
-const NO_LIMIT = -1;
-
-export const MAX_SIMILAR = 3;
-
-/** How many names all FTS5 queries for slips read together. This finds nine of ten that are meant. */
-const MAX_SIMILAR_READ = 500;
-
-/** Few, because making keys takes long, and nearly all names that FTS5 finds for a loose query match. */
-const MAX_LOOSELY_COMPARED = 100;
-
-/** A name must contain one of these texts. A query has at most two spellings. */
-type Contained = [string, string | null];
-const pairOf = ([first = "", second]: string[]): Contained => [first, second ?? null];
-
 const longestOf = (words: string[]) => words.reduce((a, b) => (b.length > a.length ? b : a));
-
-const areEnough = (hits: Set<number>) => hits.size >= MAX_RESULTS;
 
 /** Returns the best of tiers 1 to 4 in which any of the spellings matches, or Infinity. */
 function bestTier(folded: string, spellings: string[]): number {

@@ -5,7 +5,7 @@
 import { hasCodePoints } from "../domain/text.ts";
 import { SPELLING_END, TRANSLITERATED } from "./fold.ts";
 import { keysOfName } from "./keys/keys.ts";
-import { dividedSpellings } from "./match.ts";
+import { dividedSpellings } from "./loose.ts";
 import { TermWriter } from "./terms.ts";
 import { DIVIDER, wordStartsOf, wordsIn } from "./words.ts";
 

@@ -35,11 +35,11 @@ export const idOfRow: Record<NameKind, string> = {
 };
 
 /** Row ids from one on and below another, as text because they are no safe integers. */
-export type Rows = readonly [string, string];
-export const ALL_ROWS: Rows = ["0", String(2n ** 63n - 1n)];
+export type RowRange = readonly [string, string];
+export const ALL_ROWS: RowRange = ["0", String(2n ** 63n - 1n)];
 
 /** The rows of names up to a length, and of all companies, whose row ids have no lengths. */
-export const rowsUpToLength: Record<NameKind, (max: number) => Rows> = {
+export const rowsUpToLength: Record<NameKind, (max: number) => RowRange> = {
   user: (max) => ["0", String(BigInt(max + 1) << BigInt(ID_BITS))],
   company: () => ALL_ROWS,
 };

@@ -15,6 +15,12 @@ const SAMPLED = 64;
 /** Rarer n-grams are not stored. */
 const MIN_COUNT = 16;
 
+/**
+ * If even the rarest n-gram lists this many names, neighbouring n-grams are picked, too. Fewer
+ * names are compared soon enough.
+ */
+const MANY_NAMES = 4096;
+
 /** Counts the n-grams of names, which must be added in the order of the index. */
 export class NgramSample {
   readonly #counts = new Map<string, number>();
@@ -52,9 +58,31 @@ export class Vocabulary {
     this.#nextTerm = client.prepare(`SELECT term FROM temp.${kind}_term WHERE term > ? LIMIT 1`);
   }
 
-  /** Returns about how many names an n-gram lists, or 0 if they are few. */
-  count(ngram: string): number {
-    return (this.#counts.get(ngram) ?? 0) * SAMPLED;
+  /** Returns about how many names some n-grams list together, or 0 if they are few. */
+  count(...ngrams: string[]): number {
+    return ngrams.reduce((sum, ngram) => sum + (this.#counts.get(ngram) ?? 0) * SAMPLED, 0);
+  }
+
+  /** Sorts groups of n-grams by how many names they list, fewest first. */
+  sortByRarity(groups: string[][]): string[][] {
+    return groups.toSorted((a, b) => this.count(...a) - this.count(...b));
+  }
+
+  /**
+   * Returns the rarest n-gram of each part of a text. Neighbours are mostly rare together, so the rarest
+   * of all would exclude fewer names.
+   */
+  pickRarest(ngrams: string[], max: number): string[] {
+    const { length } = ngrams;
+    const isCommon = ngrams.every((ngram) => this.count(ngram) >= MANY_NAMES);
+    const parts = Math.min(max, isCommon ? length : Math.ceil((length + 1) / 2));
+    return Array.from({ length: parts }, (_, part) => {
+      const start = Math.floor((part * length) / parts);
+      const end = Math.floor(((part + 1) * length) / parts);
+      return ngrams
+        .slice(start, end)
+        .reduce((rarest, ngram) => (this.count(ngram) < this.count(rarest) ? ngram : rarest));
+    });
   }
 
   /** Returns the n-grams that are one code point longer than this beginning. */

@@ -3,7 +3,7 @@ import { expect, test } from "bun:test";
 import fc from "fast-check";
 import { languages } from "../../src/domain/languages.ts";
 import { NameSearch } from "../../src/search/find.ts";
-import { countSlips } from "../../src/search/match.ts";
+import { countSlips } from "../../src/search/similar.ts";
 import { community, user } from "../datasets.ts";
 import { openInProcess } from "../support.ts";
 import { openNames } from "./similar-names.ts";

@@ -2,13 +2,8 @@
 import { expect, test } from "bun:test";
 import { join } from "node:path";
 import { normalizeQuery, spell, spellQuery } from "../../src/search/fold.ts";
-import {
-  hasWords,
-  matchesLoosely,
-  requiredWordsOf,
-  spellLoosely,
-  tierOf,
-} from "../../src/search/match.ts";
+import { matchesLoosely, spellLoosely } from "../../src/search/loose.ts";
+import { hasWords, requiredWordsOf, tierOf } from "../../src/search/tiers.ts";
 import { searchAsWritten, spellingsAsWritten } from "../oracle.ts";
 import { root } from "../support.ts";
 

@@ -10,7 +10,8 @@ import {
   type User,
 } from "../../domain/model.ts";
 import { formatTime } from "../../domain/time.ts";
-import { MAX_SIMILAR, NameSearch } from "../../search/find.ts";
+import { NameSearch } from "../../search/find.ts";
+import { MAX_SIMILAR } from "../../search/similar.ts";
 import { type Database, prepareText } from "../../sqlite/driver.ts";
 import { encodeUnlocks } from "../format/records.ts";
 import { achievement, company, privateUser, role, user } from "../format/schema.ts";
