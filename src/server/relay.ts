@@ -35,8 +35,14 @@ export function createRelay(
   const open = (client: Socket) => void passOn(client);
   const options = { hostname: host, port, reusePort, socket: { ...half, open } };
   const listener = Bun.listen<Half>(options);
-  /** None if listening fails. New connections go to the last one, and the others end with the process. */
-  const servers = [openServer()];
+  /** New connections go to the last one, and the others end with the process. */
+  const servers: InnerServer[] = [];
+  try {
+    servers.push(openServer());
+  } catch (error) {
+    listener.stop(true);
+    throw error;
+  }
 
   async function passOn(client: Socket): Promise<void> {
     client.data = { other: undefined, unsent: NOTHING, onClose() {} };
