@@ -2,14 +2,13 @@
  * Lists the commands, and runs the one that a command line names: reads its arguments, flags and
  * variables, or prints its help or the version.
  */
-import { suggest } from "../domain/invalid-value.ts";
+import { suggest, UsageError } from "../domain/invalid-value.ts";
 import { version } from "../domain/version.ts";
 import {
   exitCodeOf,
   isFlag,
   readValue,
   type Settings,
-  UsageError,
   usageOf,
   variableOf,
 } from "../settings/setting.ts";

@@ -1,10 +1,11 @@
 /** `roadbook health`: asks a running server for its health. */
+import { UsageError } from "../domain/invalid-value.ts";
 import { paragraph } from "../domain/text.ts";
 import { networkReasonOf } from "../files/errors.ts";
 import { endpoints } from "../http/endpoints.ts";
 import type { HealthBody } from "../http/health.ts";
 import { DEFAULT_HOST, DEFAULT_PORT, toUrlHost } from "../server/address.ts";
-import { declare, UsageError } from "../settings/setting.ts";
+import { declare } from "../settings/setting.ts";
 import * as types from "../settings/value-types.ts";
 import { parseWebLocation } from "../snapshot/remote/location.ts";
 import { command } from "./command.ts";

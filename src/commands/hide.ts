@@ -1,7 +1,8 @@
 /** `roadbook hide`: makes users private in a snapshot. */
+import { UsageError } from "../domain/invalid-value.ts";
 import { paragraph } from "../domain/text.ts";
 import { hideUsers } from "../import/hide.ts";
-import { declare, UsageError } from "../settings/setting.ts";
+import { declare } from "../settings/setting.ts";
 import * as types from "../settings/value-types.ts";
 import { command } from "./command.ts";
 import { startWriting, writingFlags } from "./writing.ts";

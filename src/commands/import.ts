@@ -1,11 +1,12 @@
 /** `roadbook import`: builds a snapshot. */
+import { UsageError } from "../domain/invalid-value.ts";
 import { groupDigits, paragraph, plural } from "../domain/text.ts";
 import { formatDuration } from "../domain/time.ts";
 import { importSource } from "../import/import.ts";
 import { findSource, type Source } from "../import/source.ts";
 import { MAX_HOLD_MS } from "../import/takedowns.ts";
 import type { WriteReport } from "../import/write-report.ts";
-import { declare, parseNamed, UsageError, type Values } from "../settings/setting.ts";
+import { declare, parseNamed, type Values } from "../settings/setting.ts";
 import * as types from "../settings/value-types.ts";
 import { quoteRules } from "../tables/csv-records.ts";
 import { DATABASE_TIMEOUT_MS } from "../tables/database-source.ts";

@@ -2,6 +2,7 @@
 import { once } from "node:events";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Logger } from "pino";
+import { UsageError } from "../domain/invalid-value.ts";
 import { paragraph } from "../domain/text.ts";
 import { MAX_DURATION_DAYS } from "../domain/time.ts";
 import { reasonOf } from "../files/errors.ts";
@@ -20,7 +21,7 @@ import { createRecorder } from "../server/recorder.ts";
 import { takeTurns } from "../server/turns.ts";
 import { watchSnapshot } from "../server/watch-snapshot.ts";
 import { type ServeValues, serveSettings } from "../settings/serve-flags.ts";
-import { type Setting, UsageError, variableOf } from "../settings/setting.ts";
+import { type Setting, variableOf } from "../settings/setting.ts";
 import { isSnapshot } from "../snapshot/format/layout.ts";
 import type { RemoteLocation } from "../snapshot/remote/location.ts";
 import type { RemoteSnapshot } from "../snapshot/remote/remote-snapshot.ts";
@@ -144,13 +145,14 @@ async function serve(values: ServeValues, log: Log): Promise<void> {
   const { faults, adminHost: host, adminPort: port = 0 } = values;
   const recorder = metrics && faults && createRecorder();
   const rig = recorder && { roadbook, recorder };
+  const onBug = (error: unknown) => log.error({ err: error }, "bug");
   let isStopping = false;
   const isReady = () => !isStopping;
   await using admin =
     metrics &&
     (await openListener(
       { host, port, flagPrefix: "--admin-" },
-      createAdminFetch({ host, metrics, isReady, rig }),
+      createAdminFetch({ host, metrics, isReady, rig, onBug }),
     ));
   const inTurns = takeTurns(roadbook.handler);
   const handler = recorder?.observe(inTurns) ?? inTurns;

@@ -6,6 +6,11 @@ export class InvalidValue extends RangeError {
   override name = "InvalidValue";
 }
 
+/** Reports incorrect usage, for which a command exits with 2. The message is for the operator. */
+export class UsageError extends RangeError {
+  override name = "UsageError";
+}
+
 /** Returns a name that differs from `name` in a few letters, at most half of them. Dashes do not count. */
 export function findSimilar(name: string, known: readonly string[], few = 3): string | undefined {
   const similar = known.length > 0 ? closest(name, known) : undefined;

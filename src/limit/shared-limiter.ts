@@ -4,6 +4,7 @@
  */
 import { RedisClient } from "bun";
 import { LRUCache } from "lru-cache";
+import { UsageError } from "../domain/invalid-value.ts";
 import { codeOf } from "../files/errors.ts";
 import { within } from "../files/waiting.ts";
 import type { LimitedClient } from "./client-table.ts";
@@ -71,7 +72,9 @@ export async function openSharedLimiter(
     consume: (client) => (store.isUp() ? consumeShared(client) : memory.consume(client)),
     status: () => ({ ...memory.status(), store: "redis", up: store.isUp() }),
     reset() {
-      throw new Error("the counts are in a shared store; delete its keys roadbook:limit:* instead");
+      throw new UsageError(
+        "the counts are in a shared store; delete its keys roadbook:limit:* instead",
+      );
     },
     /** Any later decisions are made in memory. */
     [Symbol.dispose]: store.close,

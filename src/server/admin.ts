@@ -2,7 +2,7 @@
  * The admin port, for the operator: metrics, probes, and routes for test rigs. On loopback, it
  * responds only to its own address, so that no web page reaches it by DNS rebinding.
  */
-import { reasonOf } from "../files/errors.ts";
+import { UsageError } from "../domain/invalid-value.ts";
 import { JSON_TYPE } from "../http/content.ts";
 import { errorBody } from "../http/errors.ts";
 import { pathOf } from "../http/url.ts";
@@ -16,6 +16,8 @@ interface AdminOptions {
   isReady(): boolean;
   /** Undefined unless the server was started with faults, because the routes are for tests only. */
   rig: Rig | undefined;
+  /** Receives the error behind every 500. */
+  onBug(error: unknown): void;
 }
 
 interface Rig {
@@ -33,7 +35,7 @@ export const METRICS_PATH = "/metrics";
 
 const MAX_BODY_BYTES = 64 * 2 ** 10;
 
-export function createAdminFetch({ host, metrics, isReady, rig }: AdminOptions) {
+export function createAdminFetch({ host, metrics, isReady, rig, onBug }: AdminOptions) {
   const hosts = findHosts(host);
   const headers = { "content-type": metrics.contentType };
   const notReady = () => new Response("not ready\n", { status: 503 });
@@ -75,7 +77,17 @@ export function createAdminFetch({ host, metrics, isReady, rig }: AdminOptions) 
     if (body === undefined) {
       return refuse(413, "body_too_large", `Send at most ${MAX_BODY_BYTES / 2 ** 10} KB.`);
     }
-    return handle(body);
+    try {
+      return await handle(body);
+    } catch (error) {
+      if (error instanceof UsageError) return refuse(400, "invalid_request", error.message);
+      onBug(error);
+      return refuse(
+        500,
+        "internal_error",
+        "The server failed unexpectedly; its log has the error.",
+      );
+    }
   };
 }
 
@@ -104,17 +116,14 @@ function parseList(body: string): string[] {
   } catch {}
   const isText = (each: unknown): each is string => typeof each === "string";
   if (Array.isArray(value) && value.every(isText)) return value;
-  throw new Error('the body must be a JSON list of faults, such as ["search:status=503,times=2"]');
+  throw new UsageError(
+    'the body must be a JSON list of faults, such as ["search:status=503,times=2"]',
+  );
 }
 
-/** Whatever `act` throws is a 400, because the operator's request was wrong. */
 function change(act: () => void): Response {
-  try {
-    act();
-    return new Response(null, { status: 204 });
-  } catch (error) {
-    return refuse(400, "invalid_request", reasonOf(error));
-  }
+  act();
+  return new Response(null, { status: 204 });
 }
 
 const refuse = (status: number, code: string, message: string, headers = {}) =>

@@ -2,7 +2,7 @@
  * How a setting is declared, and its value read: its flag, variable, default, types and help follow from
  * the declaration.
  */
-import { InvalidValue } from "../domain/invalid-value.ts";
+import { InvalidValue, UsageError } from "../domain/invalid-value.ts";
 import type * as types from "./value-types.ts";
 
 /** A flag or an argument of a command. */
@@ -82,11 +82,6 @@ type Defined =
 export type Values<T> = {
   [Name in keyof T]: TypesOf<T[Name]>["inside"] | (T[Name] extends Defined ? never : undefined);
 };
-
-/** Reports incorrect usage, for which a command exits with 2. The message is for the operator. */
-export class UsageError extends RangeError {
-  override name = "UsageError";
-}
 
 /** The exit code of a command that fails: 2 for incorrect usage, or else 1. */
 export function exitCodeOf(error: unknown): number {

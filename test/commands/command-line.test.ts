@@ -6,8 +6,9 @@ import { join } from "node:path";
 import type { LoadedCommand } from "../../src/commands/command.ts";
 import { loadCommands, runCommandLine } from "../../src/commands/command-line.ts";
 import { formatCommandHelp, formatProgramHelp } from "../../src/commands/help.ts";
+import { UsageError } from "../../src/domain/invalid-value.ts";
 import { serveSettings } from "../../src/settings/serve-flags.ts";
-import { formOf, readValue, UsageError } from "../../src/settings/setting.ts";
+import { formOf, readValue } from "../../src/settings/setting.ts";
 import {
   baseUrl,
   boolean,

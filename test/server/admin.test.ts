@@ -1,6 +1,7 @@
 /** The admin port: its metrics for Prometheus, its probes, and its routes for test rigs. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { join } from "node:path";
+import { UsageError } from "../../src/domain/invalid-value.ts";
 import { createRoadbook, type Roadbook } from "../../src/roadbook.ts";
 import { createAdminFetch } from "../../src/server/admin.ts";
 import { createMetrics, type Metrics } from "../../src/server/metrics.ts";
@@ -34,13 +35,21 @@ beforeAll(async () => {
 });
 afterAll(() => roadbook.close());
 
+const bugs: unknown[] = [];
+
 type Rig = Parameters<typeof createAdminFetch>[0]["rig"];
 
 function openAdmin(rig: Rig, isReady = true, host = "127.0.0.1") {
-  const respond = createAdminFetch({ host, metrics, isReady: () => isReady, rig });
+  const handler = createAdminFetch({
+    host,
+    metrics,
+    isReady: () => isReady,
+    rig,
+    onBug: (error) => bugs.push(error),
+  });
   return async (path: string, init?: RequestInit) => {
     const headers = { host: "127.0.0.1:9090", ...init?.headers };
-    return respond(new Request(`http://127.0.0.1:9090${path}`, { ...init, headers }));
+    return handler(new Request(`http://127.0.0.1:9090${path}`, { ...init, headers }));
   };
 }
 
@@ -228,10 +237,20 @@ test("on a test rig, faults are replaced and the search limit is reset", async (
   expect(wrong.headers.get("allow")).toBe("GET, HEAD, PUT");
   const paths = "The admin port has /metrics, /live, /ready, /faults, /search-limit, /requests.";
   expect((await (await admin("/fault")).json()).error.message).toBe(paths);
+  expect(bugs).toEqual([]);
+});
+
+test.each([
+  [400, "for incorrect usage", UsageError, "invalid_request", "thrown"],
+  [500, "for a bug, which is reported", TypeError, "internal_error", "its log has the error"],
+])("an error is a %d %s", async (status, _, ErrorClass, code, message) => {
+  bugs.length = 0;
   const resetLimit = () => {
-    throw new Error("this limiter cannot be reset");
+    throw new ErrorClass("thrown");
   };
-  const shared = openAdmin({ roadbook: { ...roadbook, resetLimit }, recorder: createRecorder() });
-  const refused = await shared("/search-limit", { method: "DELETE" });
-  expect([refused.status, await refused.text()]).toEqual([400, expect.stringContaining("reset")]);
+  const failing = openAdmin({ roadbook: { ...roadbook, resetLimit }, recorder: createRecorder() });
+  const response = await failing("/search-limit", { method: "DELETE" });
+  const body = { error: { code, message: expect.stringContaining(message) } };
+  expect([response.status, await response.json()]).toMatchObject([status, body]);
+  expect(bugs).toEqual(status === 500 ? [new TypeError("thrown")] : []);
 });
