@@ -6,6 +6,8 @@ import { setImmediate } from "node:timers/promises";
 import { type CommunityOptions, seedDataset } from "../community/community.ts";
 import { withEndLine } from "../domain/dataset.ts";
 import { UsageError } from "../domain/invalid-value.ts";
+import { recordTypes } from "../domain/raw-records.ts";
+import { InvalidRecord, parseObject } from "../domain/validate-record.ts";
 import { naming } from "../files/errors.ts";
 import { readFileBytes } from "../files/input.ts";
 import { STANDARD } from "../files/input-kind.ts";
@@ -117,10 +119,17 @@ async function* chunksOf(lines: Iterable<string>): AsyncGenerator<string> {
   yield text;
 }
 
-/** Throws unless the file at `path` is empty or starts like an export. The error names `target`. */
+/** Throws unless the file at `path` is blank or begins with a line of a dataset. The error names `target`. */
 async function refuseForeign(path: string, target: string): Promise<void> {
   for await (const [line] of readLines(readFileBytes(path))) {
-    if (line?.text.startsWith('{"type":"')) return;
+    if (line && isDatasetLine(line.text)) return;
     throw new Error(notOverwritten(target, "a dataset"));
   }
+}
+
+/** Whether a line has a known type. It need not be valid otherwise. */
+function isDatasetLine(text: string): boolean {
+  const record = parseObject(text);
+  if (record instanceof InvalidRecord) return false;
+  return ["ids", "end", ...recordTypes].some((type) => type === record.type);
 }

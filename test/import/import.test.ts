@@ -679,6 +679,13 @@ describe("a file of another kind is overwritten only with --force", () => {
     ["another program's database", async () => foreign(), []],
     ["a snapshot", async () => readFileSync(await makeSnapshot()), ["import"]],
     ["a dataset", async () => textOf([role, ann]), ["export", "seed"]],
+    [
+      "a dataset, written with spaces",
+      async () => '{ "id": 1, "type": "user" }',
+      ["export", "seed"],
+    ],
+    ["an export without a record", async () => '{"type":"end","lines":0}', ["export", "seed"]],
+    ["other JSON", async () => '{"type":"FeatureCollection","features":[]}', []],
     ["a dataset, compressed", async () => gzipSync(textOf([role, ann])), []],
     ["a text", async () => "Dear diary,\n", []],
     ["an empty file", async () => "", ["export", "seed"]],
