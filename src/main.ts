@@ -1,16 +1,11 @@
 /** Runs the command line. Exits with 0 on success, 1 on failure and 2 on incorrect usage. */
 import { runCommandLine } from "./commands/command-line.ts";
-import { tooOld } from "./server/runtime-version.ts";
 import { exitCodeOf } from "./settings/setting.ts";
 
 async function main(): Promise<number> {
-  // Before anything is loaded that an older runtime could not load.
-  if (tooOld !== undefined) {
-    console.error(`roadbook: ${tooOld}`);
-    return 1;
-  }
-
   try {
+    // Before a command is loaded, which an older runtime could not load.
+    await import("./server/require-runtime.ts");
     await runCommandLine(process.argv.slice(2));
     return Number(process.exitCode ?? 0);
   } catch (error) {
