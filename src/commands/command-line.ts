@@ -170,8 +170,8 @@ function readValues(name: string, { settings }: Command, words: Word[]) {
 
   const values: Record<string, unknown> = {};
   for (const [property, setting] of Object.entries(settings)) {
-    const given = texts.get(setting.name)?.map(({ text }) => text);
-    values[property] = readValue(setting, given, process.env);
+    const inputs = texts.get(setting.name)?.map(({ text }) => text);
+    values[property] = readValue(setting, inputs, process.env);
   }
 
   for (const [property, setting] of Object.entries(settings)) {
@@ -190,7 +190,7 @@ function readArguments(name: string, settings: Settings, words: Word[], usage: s
   const all = Object.values(settings);
   const expected = all.filter((setting) => !isFlag(setting));
   const flags = new Map(all.filter(isFlag).map((flag) => [flag.name, flag]));
-  const given = words.map(({ flag, text }) => {
+  const found = words.map(({ flag, text }) => {
     if (flag === undefined) {
       const argument = expected[0]?.list ? expected[0] : expected.shift();
       if (!argument) throw new UsageError(`too many arguments; ${usage}`);
@@ -210,5 +210,5 @@ function readArguments(name: string, settings: Settings, words: Word[], usage: s
     if (text !== undefined) return { name: flag, text };
     throw new UsageError(`${flag} needs a value; see roadbook ${name} --help`);
   });
-  return Map.groupBy(given, ({ name }) => name);
+  return Map.groupBy(found, ({ name }) => name);
 }

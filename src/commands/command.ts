@@ -2,13 +2,13 @@
 import type { Settings, Values } from "../settings/setting.ts";
 import * as types from "../settings/value-types.ts";
 
-export interface Command<Given extends Settings = Settings> {
-  settings: Given;
+export interface Command<Own extends Settings = Settings> {
+  settings: Own;
   /** Paragraphs for the help. */
   notes?: readonly string[];
   /** Lines for the end of the help, without the program's name. */
   examples: readonly string[];
-  run(values: Values<Given>, commands: Commands): Promise<void>;
+  run(values: Values<Own>, commands: Commands): Promise<void>;
 }
 
 /** All commands by their names. */
@@ -17,8 +17,8 @@ export type Commands = Record<string, { summary: string; load(): Promise<Command
 export type LoadedCommand = Command & { summary: string };
 
 /** Infers the types of the values for `run`. */
-export function command<Given extends Settings>(given: Command<Given>): Command {
-  return given;
+export function command<Own extends Settings>(declared: Command<Own>): Command {
+  return declared;
 }
 
 export const snapshotFile = {

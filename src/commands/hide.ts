@@ -25,9 +25,9 @@ export const hideCommand = command({
   ],
   examples: ["hide 42 --to community.snapshot", "hide 42 44 --to community.snapshot --json"],
   async run({ ids, to, ...options }) {
-    const given = options.idMap === undefined ? ids.map(parseUserId) : ids;
+    const users = options.idMap === undefined ? ids.map(parseUserId) : ids;
     using writing = startWriting("changes", to, options);
-    const hiding = hideUsers(given, to, { ...options, ...writing.hooks });
+    const hiding = hideUsers(users, to, { ...options, ...writing.hooks });
     const { found, sha256, counts } = await hiding.catch(writing.rethrow);
 
     const lines = found.map(({ given, wasPublic }) => {
@@ -47,7 +47,7 @@ function parseUserId(text: string): number {
   try {
     return types.id.parse(text);
   } catch {
-    const given = JSON.stringify(text);
-    throw new UsageError(`ID… must be a user's number, got ${given}; a key needs --id-map FILE`);
+    const quoted = JSON.stringify(text);
+    throw new UsageError(`ID… must be a user's number, got ${quoted}; a key needs --id-map FILE`);
   }
 }

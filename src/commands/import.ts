@@ -84,9 +84,9 @@ export const importCommand = command({
     "import dataset.ndjson --expect-end --to community.snapshot",
     "import sqlite:platform.db --queries my-queries --dry-run",
   ],
-  async run({ source: given, to, ...options }) {
-    const parse = (given: string) => findSource(given, options.queries);
-    const source = parseNamed("SOURCE", { parse, isSecret: true }, given);
+  async run({ source: location, to, ...options }) {
+    const parse = (text: string) => findSource(text, options.queries);
+    const source = parseNamed("SOURCE", { parse, isSecret: true }, location);
     refuseFlags(source.kind, options);
 
     using writing = startWriting("dataset", to, options);

@@ -34,13 +34,13 @@ export type GivenFault = Fault | "none";
 /** Parses a fault, or throws an {@link InvalidValue}. */
 export function parseFault(text: string): GivenFault {
   if (text === "none") return text;
-  const [, given = "", list = ""] = /^([^:]*):?(.*)$/s.exec(text) ?? [];
-  const [, target = given, userId] = /^(profile|achievements)\/([1-9]\d{0,15})$/.exec(given) ?? [];
+  const [, place = "", list = ""] = /^([^:]*):?(.*)$/s.exec(text) ?? [];
+  const [, target = place, userId] = /^(profile|achievements)\/([1-9]\d{0,15})$/.exec(place) ?? [];
 
   const covered = Object.values(endpoints).filter((endpoint) => covers(target, endpoint));
   if (covered.length === 0) {
     const targets = "search, users, companies, profile, profile/42, achievements, health or *";
-    throw wrongPart(given, `a target is ${targets}`);
+    throw wrongPart(place, `a target is ${targets}`);
   }
 
   const parts: Partial<Fault> = {};
@@ -57,7 +57,7 @@ export function parseFault(text: string): GivenFault {
     throw new InvalidValue(`must have one of ${ENDINGS}, or only delay`);
   }
   if (typeof ending === "number" && !covered.every((endpoint) => canFail(endpoint, ending))) {
-    const problem = `${given} needs a 5xx status or one that the API returns for it`;
+    const problem = `${place} needs a 5xx status or one that the API returns for it`;
     throw wrongPart(`status=${ending}`, problem);
   }
   return { text, target, userId, delayMs: delayMs ?? [0, 0], ending, rate, times };

@@ -126,6 +126,6 @@ function addressOf(peer: Peer): string | undefined {
 
 /** A new id, or the one that a trusted proxy has sent. */
 function requestIdOf(headers: Headers, isTrusted: boolean): string {
-  const given = isTrusted ? headers.get("x-request-id") : null;
-  return given !== null && REQUEST_ID.test(given) ? given : crypto.randomUUID();
+  const sentId = isTrusted ? headers.get("x-request-id") : null;
+  return sentId !== null && REQUEST_ID.test(sentId) ? sentId : crypto.randomUUID();
 }

@@ -58,8 +58,8 @@ export function createAdminFetch({ host, metrics, isReady, rig, onBug }: AdminOp
   const paths = `The admin port has ${[...routes.keys()].join(", ")}${forRigs}.`;
 
   return async (request: Request): Promise<Response> => {
-    const given = request.headers.get("host")?.toLowerCase().replace(/:\d*$/, "");
-    if (hosts && !hosts.includes(given ?? "")) {
+    const sentHost = request.headers.get("host")?.toLowerCase().replace(/:\d*$/, "");
+    if (hosts && !hosts.includes(sentHost ?? "")) {
       return refuse(403, "host_not_allowed", `Use one of these hosts: ${hosts.join(", ")}.`);
     }
 

@@ -28,9 +28,9 @@ export function createNodeListener(handler: FetchHandler): NodeListener {
 
 /** `signal` is aborted if the client leaves before it has its response. */
 function requestOf(incoming: IncomingMessage, signal: AbortSignal): Request {
-  const { headers, method: given = "GET", url = "/", socket } = incoming;
+  const { headers, method: sentMethod = "GET", url = "/", socket } = incoming;
   // The Fetch standard forbids TRACE and TRACK. They become POST, which gets the same 405 response.
-  const method = given === "TRACE" || given === "TRACK" ? "POST" : given;
+  const method = sentMethod === "TRACE" || sentMethod === "TRACK" ? "POST" : sentMethod;
   const init: RequestInit & { duplex: "half" } = {
     method,
     headers: Object.entries(headers).map(([name, value]): [string, string] => [name, `${value}`]),

@@ -37,10 +37,10 @@ class WritableClient extends DatabaseSync {
 
   override prepare(query: string) {
     const statement = super.prepare(query);
-    const values = (...given: Parameters<typeof statement.all>) => {
+    const values = (...parameters: Parameters<typeof statement.all>) => {
       statement.setReturnArrays(true);
       try {
-        return statement.all(...given);
+        return statement.all(...parameters);
       } finally {
         statement.setReturnArrays(false);
       }

@@ -42,8 +42,8 @@ interface FileVersion {
 export type ReloadableSnapshot = Awaited<ReturnType<typeof openReloadable>>;
 
 /** Opens a snapshot from its path or bytes. */
-export async function openReloadable(given: string | Uint8Array, copyFolder?: string) {
-  let source = given;
+export async function openReloadable(initial: string | Uint8Array, copyFolder?: string) {
+  let source = initial;
   // The version that was last opened or refused. Found before the file is opened, so that a
   // replacement in between is noticed.
   let version = await findVersion(source);
