@@ -98,24 +98,14 @@ export interface Roadbook extends AsyncDisposable {
 export async function createRoadbook(options: RoadbookOptions): Promise<Roadbook & { app: App }> {
   // A Roadbook keeps its values, so the dataset, which may be large, is not among them.
   const { snapshot, dataset, demo, ...values } = readOptions(options);
-  const given = [snapshot, dataset, demo || undefined].filter((each) => each !== undefined);
-  if (given.length !== 1) throw new TypeError("give exactly one of snapshot, dataset and demo");
+  const sources = [snapshot, dataset, demo || undefined].filter((each) => each !== undefined);
+  if (sources.length !== 1) throw new TypeError("give exactly one of snapshot, dataset and demo");
 
   const found =
     dataset === undefined
       ? (snapshot ?? (await demoSnapshot()))
       : await (await import("./import/import.ts")).buildSnapshot(dataset);
-  return openRoadbook(values, {
-    snapshot: found,
-    limiter: await openLimiter(values),
-    clock: values.clock,
-    page: values.page,
-    basePath: values.basePath,
-    compress: values.compress,
-    defaultPeer: values.defaultPeer,
-    onResponse: values.onResponse,
-    onBug: values.onBug,
-  });
+  return openRoadbook({ ...values, snapshot: found, limiter: await openLimiter(values) });
 }
 
 /** The bundled data. Kept, because test rigs serve it for each test. */
@@ -127,11 +117,9 @@ export const demoSnapshot = lazyAsync<Uint8Array>(async () => {
   return buildSnapshot(demoDataset());
 });
 
-type LimitValues = Pick<RoadbookValues, "searchLimit" | "searchWindow" | "maxClients" | "clock">;
-
 /** Returns undefined if searches are not limited. Only with a store must the limiter be disposed of. */
 export async function openLimiter(
-  { searchLimit: limit, searchWindow: windowMs, maxClients, clock }: LimitValues,
+  { searchLimit: limit, searchWindow: windowMs, maxClients, clock }: OwnValues,
   store?: StoreOptions,
 ): Promise<Limiter | undefined> {
   if (limit === 0) return undefined;
@@ -142,23 +130,19 @@ export async function openLimiter(
   return openSharedLimiter({ ...options, ...store });
 }
 
-/**
- * The options that `serve` and the library set in different ways. The caller closes what it has opened,
- * after the Roadbook.
- */
-interface OpenOptions
-  extends Pick<
-      RoadbookValues,
-      "clock" | "page" | "basePath" | "compress" | "defaultPeer" | "onResponse" | "onBug"
-    >,
-    Pick<AppOptions, "limiter" | "onSharedBudget"> {
-  /** The path or bytes of the snapshot. */
-  snapshot: string | Uint8Array;
-  /** The origin of newer snapshots: a URL, which has a status, or data. */
-  upstream?: { refused(): string | undefined; status?(): RemoteStatus } | undefined;
-  /** This and `onSharedBudget` are only for `serve`: a host knows its proxies and serves TLS. */
-  isHttpsOnly?: boolean;
-}
+/** The parsed options, except what is served. Those that only the library has may be left out. */
+type OwnValues = SharedValues & Partial<Omit<RoadbookValues, "snapshot" | "dataset" | "demo">>;
+
+/** The caller closes what it has opened, after the Roadbook. */
+type OpenOptions = OwnValues &
+  Pick<AppOptions, "limiter" | "onSharedBudget"> & {
+    /** The path or bytes of the snapshot. */
+    snapshot: string | Uint8Array;
+    /** The origin of newer snapshots: a URL, which has a status, or data. */
+    upstream?: { refused(): string | undefined; status?(): RemoteStatus } | undefined;
+    /** This and `onSharedBudget` are only for `serve`: a host knows its proxies and serves TLS. */
+    isHttpsOnly?: boolean;
+  };
 
 /** The default policy, which an injected 429 shows if searches are not limited. */
 const USUAL_POLICY: LimitPolicy = {
@@ -170,17 +154,16 @@ const USUAL_POLICY: LimitPolicy = {
  * Like {@link createRoadbook}, but takes values that are parsed already. Programs can pass each
  * function on alone, as in `afterAll(roadbook.close)`.
  */
-export async function openRoadbook(values: SharedValues, options: OpenOptions) {
-  const { snapshot, upstream, limiter, basePath, compress = true, isHttpsOnly = false } = options;
-  const { publicUrl } = values;
-  const site = options.page ? await openSite(values) : undefined;
+export async function openRoadbook({ snapshot, upstream, limiter, ...values }: OpenOptions) {
+  const { publicUrl, basePath, compress = true, isHttpsOnly = false } = values;
+  const site = values.page ? await openSite(values) : undefined;
   const reloadable = await openReloadable(snapshot, values.cacheDir);
   const listening: Pick<Listening, "close">[] = [];
   const closing = new AbortController();
   const closed = closing.signal;
 
   // A test's clock is also the limiter's, which is monotonic otherwise.
-  const unixClock = options.clock ?? Date.now;
+  const unixClock = values.clock ?? Date.now;
   const injector =
     values.faults && createInjector({ policy: limiter?.policy ?? USUAL_POLICY, unixClock, closed });
   injector?.replace(values.faults ?? [], values.faultSeed);
@@ -197,15 +180,15 @@ export async function openRoadbook(values: SharedValues, options: OpenOptions) {
     basePath: basePath ?? (publicUrl ? new URL(publicUrl).pathname.replace(/\/$/, "") : ""),
     site,
     clients: clientsOf(values),
-    defaultPeer: options.defaultPeer,
-    onSharedBudget: options.onSharedBudget,
+    defaultPeer: values.defaultPeer,
+    onSharedBudget: values.onSharedBudget,
     limiter,
     unixClock,
     cacheMaxAge: values.cacheMaxAge,
     compress,
     faultHooks: injector ? [injector.inject] : [],
-    onResponse: options.onResponse,
-    onBug: createReporter(options.onBug),
+    onResponse: values.onResponse,
+    onBug: createReporter(values.onBug),
   });
 
   async function listen({ port = 0, host = DEFAULT_HOST }: ListenOptions = {}): Promise<Listening> {

@@ -69,8 +69,8 @@ export const serveCommand = command({
     "serve --data members.csv --title Trucks",
     "serve --search-limit 0 --fault search:status=503 --admin-port 9090",
   ],
-  async run(given, commands) {
-    const values = resolveFile(given);
+  async run(parsed, commands) {
+    const values = resolveFile(parsed);
     if ((values.tlsCert === undefined) !== (values.tlsKey === undefined)) {
       throw new UsageError("--tls-cert and --tls-key must be given together");
     }
@@ -124,7 +124,8 @@ async function serve(values: ServeValues, log: Log): Promise<void> {
       : (await import("../server/metrics.ts")).createMetrics();
 
   using limiter = await openLimiter(values, storeOf(values.rateLimitStore, log));
-  await using roadbook = await openRoadbook(values, {
+  await using roadbook = await openRoadbook({
+    ...values,
     snapshot,
     upstream: remote ?? imported,
     limiter,

@@ -17,8 +17,8 @@ export const loopback = ["127.0.0.0/8", "::1/128"].map((text) => ipaddr.parseCID
 
 interface ClientsOptions {
   /** Proxies whose X-Forwarded-For is believed. */
-  trusted?: Cidr[] | undefined;
-  unlimited?: Cidr[] | undefined;
+  trusted?: readonly Cidr[] | undefined;
+  unlimited?: readonly Cidr[] | undefined;
   ipv6Prefix: number;
 }
 
@@ -118,8 +118,8 @@ function networkOf(address: Address, bits: number): string {
   return `${new ipaddr.IPv6(parts)}/${bits}`;
 }
 
-function isIn(address: Address, networks: Cidr[]): boolean {
-  return ipaddr.subnetMatch(address, { in: networks }, "out") === "in";
+function isIn(address: Address, networks: readonly Cidr[]): boolean {
+  return ipaddr.subnetMatch(address, { in: [...networks] }, "out") === "in";
 }
 
 /** Parses a network, such as `10.0.0.0/8` or `2001:db8::/32`, or a single address. */

@@ -5,7 +5,7 @@ import { paragraph } from "../domain/text.ts";
 import type { ResponseFacts } from "../http/app-options.ts";
 import type { LineSource } from "../import/line-reader.ts";
 import { type SharedValues, sharedSettings } from "./serve-flags.ts";
-import { defaultOf, type GivenOf, parseNamed, type Setting, type Values } from "./setting.ts";
+import { defaultOf, type ListOf, parseNamed, type Setting, type Values } from "./setting.ts";
 import * as types from "./value-types.ts";
 
 /**
@@ -20,9 +20,9 @@ const dataset = types.valueType<Dataset, Dataset>("", (path) => path, {
 });
 
 /** Declares a function of the program. There is no text of one. */
-function hook<Given>(help: string) {
+function hook<Hook>(help: string) {
   const none = () => undefined;
-  return { type: types.valueType<Given, Given>("", none, { takes: ["function"] }), help };
+  return { type: types.valueType<Hook, Hook>("", none, { takes: ["function"] }), help };
 }
 
 export const libraryOptions = {
@@ -53,6 +53,7 @@ export const libraryOptions = {
   },
   compress: {
     type: types.boolean,
+    default: "true",
     help: "set it to false if the host program compresses responses",
   },
   onBug: hook<(error: unknown, requestId: string) => void>(
@@ -64,9 +65,11 @@ export const libraryOptions = {
   onResponse: hook<(facts: ResponseFacts) => void>("called for every response"),
 };
 
-type Option = Pick<Setting, "type" | "list">;
+type Option = Pick<Setting, "type" | "list" | "default">;
 
-type Options<T> = { [Name in keyof T]?: GivenOf<T[Name]> | undefined };
+type Options<T extends Record<string, Option>> = {
+  [Name in keyof T]?: ListOf<T[Name], NonNullable<T[Name]["type"]["option"]>> | undefined;
+};
 
 /**
  * The options of the library. Most have the same meaning and default as the flag of `serve`, except
@@ -76,44 +79,40 @@ export interface RoadbookOptions
   extends Options<typeof sharedSettings>,
     Options<typeof libraryOptions> {}
 
-type Optional<T> = { [Name in keyof T]?: T[Name] | undefined };
-
-/** The parsed values of the options. Those that only the library has are undefined if left out. */
-export interface RoadbookValues extends SharedValues, Optional<Values<typeof libraryOptions>> {}
+/** The parsed values of the options. */
+export interface RoadbookValues extends SharedValues, Values<typeof libraryOptions> {}
 
 /** Throws a `TypeError` or a `RangeError` that names the wrong option. */
 export function readOptions(options: RoadbookOptions): RoadbookValues {
   const known: Record<string, Option> = { ...sharedSettings, ...libraryOptions };
-  const given: Record<string, unknown> = { ...options };
-  for (const name of Object.keys(given)) {
+  const inputs: Record<string, unknown> = { ...options };
+  for (const name of Object.keys(inputs)) {
     if (Object.hasOwn(known, name)) continue;
     throw new TypeError(`unknown option ${name}${suggest(name, Object.keys(known))}`);
   }
 
-  const defaults: Record<string, Setting> = sharedSettings;
   const values = Object.entries(known).map(([name, option]) => {
-    if (given[name] !== undefined) return [name, readOption(name, option, given[name])];
-    const setting = defaults[name];
-    return [name, setting && defaultOf(setting)];
+    const input = inputs[name];
+    return [name, input === undefined ? defaultOf(option) : readOption(name, option, input)];
   });
-  // Each was converted by its own type, which is also that of the value.
-  return Object.fromEntries(values);
+  // Each was read by the type of its option.
+  return Object.fromEntries(values) as RoadbookValues;
 }
 
 /** Only texts, numbers and booleans are parsed. */
-export function readOption(name: string, { type, list }: Option, given: unknown): unknown {
+export function readOption(name: string, { type, list }: Option, input: unknown): unknown {
   const { takes = ["string"] } = type;
   const read = (value: unknown) => {
     const got = typeNameOf(value);
     if (!takes.includes(got)) {
       throw new TypeError(`${name} must be of type ${takes.join(" or ")}, got ${got}`);
     }
-    const isGiven = typeof value === "object" || typeof value === "function";
-    return isGiven ? value : parseNamed(name, type, value);
+    const isText = typeof value !== "object" && typeof value !== "function";
+    return isText ? parseNamed(name, type, value) : value;
   };
-  if (!list) return read(given);
-  if (Array.isArray(given)) return given.map(read);
-  throw new TypeError(`${name} must be of type array, got ${typeof given}`);
+  if (!list) return read(input);
+  if (Array.isArray(input)) return input.map(read);
+  throw new TypeError(`${name} must be of type array, got ${typeof input}`);
 }
 
 function typeNameOf(value: unknown): string {

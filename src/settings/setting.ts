@@ -67,20 +67,20 @@ export function usageOf(name: string, settings: Settings): string {
   return [name, ...terms].join(" ");
 }
 
-type TypesOf<T> = T extends { type: types.ValueType<infer Inside, infer Given> }
-  ? T extends { list: string }
-    ? { given: readonly Given[]; inside: Inside[] }
-    : { given: Given; inside: Inside }
-  : { given: never; inside: unknown };
-export type GivenOf<T> = TypesOf<T>["given"];
+/** The settings that are never undefined. */
 type Defined =
   | { default: string }
   | { required: true; waivedBy?: undefined }
   | { type: { isSwitch: true } };
 
+/** `Value`, or a list if a setting allows several. */
+export type ListOf<T, Value> = T extends { list: string } ? readonly Value[] : Value;
+
 /** The parsed values of settings. */
-export type Values<T> = {
-  [Name in keyof T]: TypesOf<T[Name]>["inside"] | (T[Name] extends Defined ? never : undefined);
+export type Values<T extends Record<string, Pick<Setting, "type">>> = {
+  [Name in keyof T]:
+    | ListOf<T[Name], ReturnType<T[Name]["type"]["parse"]>>
+    | (T[Name] extends Defined ? never : undefined);
 };
 
 /** The exit code of a command that fails: 2 for incorrect usage, or else 1. */
@@ -93,18 +93,18 @@ export function readValue(setting: Setting, texts: string[] | undefined, env: ty
   const { type, list } = setting;
   const variable = texts ? undefined : variableOf(setting);
   const name = variable ?? setting.name;
-  const given = texts ?? [variable && env[variable]].filter((text) => text !== undefined);
+  const inputs = texts ?? [variable && env[variable]].filter((text) => text !== undefined);
   const parse = (text: string) => {
     // An empty value is an error, because an empty host would listen on every address.
     if (text === "") throw new UsageError(`${name} must not be empty`);
     return parseNamed(name, type, text, env);
   };
 
-  const last = given.at(-1);
+  const last = inputs.at(-1);
   if (last === undefined) return defaultOf(setting);
   if (!list) return parse(last);
-  if (texts && list === ";") return given.map(parse);
-  return given.flatMap((text) => text.split(list)).map((part) => parse(part.trim()));
+  if (texts && list === ";") return inputs.map(parse);
+  return inputs.flatMap((text) => text.split(list)).map((part) => parse(part.trim()));
 }
 
 /** Returns the value of a setting that was left out. */
@@ -114,12 +114,12 @@ export function defaultOf({ type, default: text }: Pick<Setting, "type" | "defau
 }
 
 /** Parses a value. An error, such as "must be 1 or 0", then names the setting and ends with the value. */
-export function parseNamed<Inside>(
+export function parseNamed<Value>(
   name: string,
-  { parse, isSecret }: Pick<types.ValueType<Inside>, "parse" | "isSecret">,
+  { parse, isSecret }: Pick<types.ValueType<Value>, "parse" | "isSecret">,
   value: unknown,
   env?: types.Environment,
-): Inside {
+): Value {
   try {
     return parse(String(value), env);
   } catch (error) {

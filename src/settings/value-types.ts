@@ -7,19 +7,16 @@ import { parseWebUrl } from "../snapshot/remote/location.ts";
 
 export type Environment = Record<string, string | undefined>;
 
-/**
- * A type of values: `Given` is what the library takes for an option of it, and `Inside` is what the code
- * uses.
- */
-export interface ValueType<Inside, Given = string> {
+/** A type of values: `Value` is what the code uses, and `Option` what the library takes instead. */
+export interface ValueType<Value, Option = string> {
   /** The name of the value in the help. Empty for a switch. */
   value: string;
   /** Whether the flag takes no value: it sets true, and without it, the setting is false. */
   isSwitch?: true;
   /** The types that the library takes, by `typeof`, or bytes. By default, it takes only strings. */
   takes?: readonly string[];
-  /** Only a type, which `takes` names. */
-  given?: Given;
+  /** Always undefined: keeps only the type, which `takes` names. */
+  option?: Option;
   /** Whether the value may contain a password, so that no message may repeat it. */
   isSecret?: boolean;
   /** All possible values, if they are few. */
@@ -28,7 +25,7 @@ export interface ValueType<Inside, Given = string> {
    * Reads the text of a flag, a variable, a default or an option, also that of an option's number or
    * boolean. `env` has the credentials for a location.
    */
-  parse(text: string, env?: Environment): Inside;
+  parse(text: string, env?: Environment): Value;
 }
 
 interface Traits extends Partial<Pick<ValueType<unknown>, "takes" | "isSecret" | "choices">> {
@@ -37,11 +34,11 @@ interface Traits extends Partial<Pick<ValueType<unknown>, "takes" | "isSecret" |
 }
 
 /** `parse` returns undefined for an invalid value, or throws an {@link InvalidValue}. */
-export function valueType<Inside, Given = string>(
+export function valueType<Value, Option = string>(
   value: string,
-  parse: (text: string, env: Environment) => Inside | undefined,
+  parse: (text: string, env: Environment) => Value | undefined,
   { wanted, ...traits }: Traits = {},
-): ValueType<Inside, Given> {
+): ValueType<Value, Option> {
   return {
     value,
     ...traits,
@@ -170,8 +167,8 @@ export const pageLink = valueType(
 
 export const link = valueType(
   "TEXT=URL",
-  (given) => {
-    const [, text = "", url = ""] = /^\s*([^=]*[^=\s])\s*=(.+)$/s.exec(given) ?? [];
+  (pair) => {
+    const [, text = "", url = ""] = /^\s*([^=]*[^=\s])\s*=(.+)$/s.exec(pair) ?? [];
     return isLink(url) ? { text, url } : undefined;
   },
   { wanted: "a label and a URL or path, like Imprint=/imprint" },
