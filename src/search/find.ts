@@ -15,7 +15,7 @@ import { MAX_RESULTS, type NameKind } from "../domain/model.ts";
 import type { Sqlite } from "../sqlite/driver.ts";
 import { spellQuery } from "./fold.ts";
 import { IndexReader } from "./index-reader.ts";
-import { Lookups } from "./lookups.ts";
+import { eachOf, lookUpLoosely, lookUpTier, lookUpWords } from "./lookups.ts";
 import { matchesLoosely, spellLoosely } from "./loose.ts";
 import { isNgram, OTHER_SCRIPT } from "./ngrams.ts";
 import { listSimilar } from "./similar.ts";
@@ -31,11 +31,9 @@ type Match = number | "pause";
 
 export class NameSearch {
   readonly #reader: IndexReader;
-  readonly #lookups: Lookups;
 
   constructor(client: Sqlite, kind: NameKind) {
     this.#reader = new IndexReader(client, kind);
-    this.#lookups = new Lookups(this.#reader.vocabulary);
   }
 
   /**
@@ -59,7 +57,7 @@ export class NameSearch {
 
   /** Whether some names in other scripts are found by their Latin spellings. */
   hasOtherScripts(): boolean {
-    return this.#reader.listIds([[[OTHER_SCRIPT]]], 1).length > 0;
+    return this.#reader.listIds([eachOf([OTHER_SCRIPT])], 1).length > 0;
   }
 
   /** Yields matches, best first, and some of them again. Looks for further ones only if asked for them. */
@@ -95,14 +93,14 @@ export class NameSearch {
   }
 
   #lookUp(tier: WholeTier, spellings: string[]) {
-    return spellings.map((spelling) => this.#lookups.forTier(tier, spelling));
+    return spellings.map((spelling) => lookUpTier(tier, spelling, this.#reader.vocabulary));
   }
 
   /** Yields matches in tier 5. */
   *#listWithWords(spellings: string[]): Generator<Match, void> {
     const wordLists = spellings.map(requiredWordsOf).filter(({ length }) => length > 0);
     if (wordLists.length === 0) return;
-    const lookups = wordLists.map((words) => this.#lookups.forWords(words));
+    const lookups = wordLists.map((words) => lookUpWords(words, this.#reader.vocabulary));
     for (const name of this.#reader.readWithPauses(wordLists.map(longestOf), lookups)) {
       if (name === "pause") yield name;
       else if (wordLists.some((words) => hasWords(name.folded, words))) yield name.id;
@@ -112,7 +110,7 @@ export class NameSearch {
   /** Yields matches in tier 6. */
   *#listLoose(query: string, spellings: string[]): Generator<number, void> {
     const loose = spellLoosely(query, spellings);
-    const lookups = this.#lookups.forLoose(loose);
+    const lookups = lookUpLoosely(loose, this.#reader.vocabulary);
     if (lookups.length === 0) return;
     for (const name of this.#reader.listNames(lookups, MAX_LOOSELY_COMPARED)) {
       if (matchesLoosely(name, loose)) yield name.id;

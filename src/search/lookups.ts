@@ -49,85 +49,69 @@ const MAX_OF_WORDS = 10;
 /** The mark before a query that a name matches in this tier. */
 const marks: Record<WholeTier, string> = { 1: START, 2: START, 3: WORD, 4: "" };
 
-export class Lookups {
-  readonly #vocabulary: Vocabulary;
+/**
+ * Finds the names that match a spelling of a query in this tier or a better one and, unless the spelling is
+ * an n-gram, some that do not match.
+ */
+export function lookUpTier(tier: WholeTier, spelling: string, vocabulary: Vocabulary): Lookup {
+  if (isNgram(spelling)) return lookUpNgram(tier, spelling, vocabulary);
 
-  constructor(vocabulary: Vocabulary) {
-    this.#vocabulary = vocabulary;
+  const ngrams = ngramsOfQuery(spelling);
+  const repeated = pickRepeated(spelling, vocabulary);
+  if (tier === 4) {
+    const rarest = vocabulary.pickRarest(ngrams, MAX_NGRAMS);
+    return eachOf([...rarest, ...repeated, ...scriptsOf(spelling)]);
   }
-
-  /**
-   * Finds the names that match a spelling of a query in this tier or a better one and, unless the
-   * spelling is an n-gram, some that do not match.
-   */
-  forTier(tier: WholeTier, spelling: string): Lookup {
-    return isNgram(spelling) ? this.#forNgram(tier, spelling) : this.#forText(tier, spelling);
-  }
-
-  /** An n-gram finds all names by itself. */
-  #forNgram(tier: WholeTier, query: string): Lookup {
-    if (tier === 1) return [[START + query + END]];
-    const ngram = marks[tier] + query;
-    if (hasCodePoints(query, 2)) return [[ngram]];
-    // A single code point is the beginning of n-grams, or the last one of a name.
-    const beginnings = tier === 4 ? [ngram, END + query] : [ngram];
-    return [beginnings.flatMap((start) => [start, ...this.#vocabulary.listLonger(start)])];
-  }
-
-  #forText(tier: WholeTier, query: string): Lookup {
-    const ngrams = ngramsOfQuery(query);
-    const repeated = this.#pickRepeated(query);
-    if (tier === 4) {
-      return eachOf([...this.#pick(ngrams, MAX_NGRAMS), ...repeated, ...scriptsOf(query)]);
-    }
-    const [first = "", ...others] = ngrams;
-    const [last = "", previous = ""] = [...query].reverse();
-    const end = tier === 1 ? [END + last + previous] : [];
-    const beside = this.#pick(others, MAX_BESIDE_MARKS);
-    return eachOf([marks[tier] + first, ...end, ...beside, ...repeated]);
-  }
-
-  /** Finds the names that contain all words, and some others. */
-  forWords(words: string[]): Lookup {
-    const ngrams = words.flatMap((word) => [
-      ...this.#pick(trigramsOf(word), MAX_NGRAMS),
-      ...this.#pickRepeated(word),
-    ]);
-    const rarest = this.#vocabulary.sortByRarity(eachOf([...new Set(ngrams)]));
-    return [...rarest.slice(0, MAX_OF_WORDS), ...eachOf(scriptsOf(words.join(" ")))];
-  }
-
-  /** Finds the names that match any of the texts loosely, and some others. */
-  forLoose({ compact, keys }: LooseQuery): Lookup[] {
-    const starts = [START, WORD, DIVIDED_START];
-    return [
-      ...compact.map((text) => this.#forLooseText(text, starts, ["", DIVIDED])),
-      ...keys.map((key) => this.#forLooseText(key, [KEY_START], [KEY])),
-    ];
-  }
-
-  /** An n-gram may be listed with any of the marks. */
-  #forLooseText(text: string, startMarks: string[], otherMarks: string[]): Lookup {
-    const [first = "", ...others] = trigramsOf(text);
-    return [
-      startMarks.map((mark) => mark + first),
-      ...this.#pick([...new Set(others)], MAX_NGRAMS).map((ngram) =>
-        otherMarks.map((mark) => mark + ngram),
-      ),
-    ];
-  }
-
-  #pick(ngrams: string[], max: number): string[] {
-    return this.#vocabulary.pickRarest(ngrams, max);
-  }
-
-  /** Names such as Papadopoulos have all n-grams of "apap", but "ap" only once. */
-  #pickRepeated(text: string): string[] {
-    return this.#pick(listRepeated(text), MAX_BESIDE_MARKS);
-  }
+  const [first = "", ...others] = ngrams;
+  const [last = "", previous = ""] = [...spelling].reverse();
+  const end = tier === 1 ? [END + last + previous] : [];
+  const beside = vocabulary.pickRarest(others, MAX_BESIDE_MARKS);
+  return eachOf([marks[tier] + first, ...end, ...beside, ...repeated]);
 }
 
+function lookUpNgram(tier: WholeTier, query: string, vocabulary: Vocabulary): Lookup {
+  if (tier === 1) return [[START + query + END]];
+  const ngram = marks[tier] + query;
+  if (hasCodePoints(query, 2)) return [[ngram]];
+  // A single code point is the beginning of n-grams, or the last one of a name.
+  const beginnings = tier === 4 ? [ngram, END + query] : [ngram];
+  return [beginnings.flatMap((start) => [start, ...vocabulary.listLonger(start)])];
+}
+
+/** Finds the names that contain all words, and some others. */
+export function lookUpWords(words: string[], vocabulary: Vocabulary): Lookup {
+  const ngrams = words.flatMap((word) => [
+    ...vocabulary.pickRarest(trigramsOf(word), MAX_NGRAMS),
+    ...pickRepeated(word, vocabulary),
+  ]);
+  const rarest = vocabulary.sortByRarity(eachOf([...new Set(ngrams)]));
+  return [...rarest.slice(0, MAX_OF_WORDS), ...eachOf(scriptsOf(words.join(" ")))];
+}
+
+/** Finds the names that match loosely, and some others. */
+export function lookUpLoosely({ compact, keys }: LooseQuery, vocabulary: Vocabulary): Lookup[] {
+  /** Each n-gram may be listed with any of the marks. */
+  const lookUp = (text: string, startMarks: string[], otherMarks: string[]): Lookup => {
+    const [first = "", ...others] = trigramsOf(text);
+    const rarest = vocabulary.pickRarest([...new Set(others)], MAX_NGRAMS);
+    return [
+      startMarks.map((mark) => mark + first),
+      ...rarest.map((ngram) => otherMarks.map((mark) => mark + ngram)),
+    ];
+  };
+  return [
+    ...compact.map((text) => lookUp(text, [START, WORD, DIVIDED_START], ["", DIVIDED])),
+    ...keys.map((key) => lookUp(key, [KEY_START], [KEY])),
+  ];
+}
+
+/** Finds the names that have all of the n-grams. */
 export const eachOf = (ngrams: string[]): Lookup => ngrams.map((ngram) => [ngram]);
+
+/** Names such as Papadopoulos have all n-grams of "apap", but "ap" only once. */
+function pickRepeated(text: string, vocabulary: Vocabulary): string[] {
+  return vocabulary.pickRarest(listRepeated(text), MAX_BESIDE_MARKS);
+}
 
 /**
  * Many names have some n-grams of a mixed query in their own letters and others in their Latin spelling,
