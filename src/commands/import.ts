@@ -2,7 +2,7 @@
 import { UsageError } from "../domain/invalid-value.ts";
 import { groupDigits, paragraph, plural } from "../domain/text.ts";
 import { formatDuration } from "../domain/time.ts";
-import { importSource } from "../import/import.ts";
+import { importDataset } from "../import/import.ts";
 import { findSource, type Source } from "../import/source.ts";
 import { MAX_HOLD_MS } from "../import/takedowns.ts";
 import type { WriteReport } from "../import/write-report.ts";
@@ -86,12 +86,12 @@ export const importCommand = command({
   ],
   async run({ source: location, to, ...options }) {
     const parse = (text: string) => findSource(text, options.queries);
-    const source = parseNamed("SOURCE", { parse, isSecret: true }, location);
-    refuseFlags(source.kind, options);
+    const { kind } = parseNamed("SOURCE", { parse, isSecret: true }, location);
+    refuseFlags(kind, options);
 
     using writing = startWriting("dataset", to, options);
     const { progress, hooks } = writing;
-    const importing = importSource(source, to, { ...options, ...showImport(progress), ...hooks });
+    const importing = importDataset(location, to, { ...options, ...showImport(progress), ...hooks });
     const imported = await importing.catch(writing.rethrow);
     const { skipped } = imported;
     if (skipped.count > 0 && !options.json) progress.print(skipped.format());

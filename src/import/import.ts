@@ -39,7 +39,15 @@ export async function importDataset(
   target: string | undefined,
   options: ImportOptions = {},
 ): Promise<WriteReport> {
-  return importSource(findNamed(dataset, options.queries), target, options);
+  const source = findNamed(dataset, options.queries);
+  if (options.dryRun) {
+    const write = () => importInto(source, target, undefined, options);
+    return naming(TEMPORARY_DATABASE, "write", write);
+  }
+
+  if (target === undefined) throw new TypeError("only a dry run can have no target");
+  // Changes that arrive during an import wait for the lock, so the import cannot undo them.
+  return replaceFile(target, ({ next }) => importInto(source, target, next, options), options);
 }
 
 /** Finds out what a dataset is. The error names the dataset as users of the library know it. */
@@ -49,22 +57,6 @@ function findNamed(dataset: LineSource, queries?: string): Source {
   } catch (error) {
     throw error instanceof InvalidValue ? new RangeError(`the source ${error.message}`) : error;
   }
-}
-
-/** Like {@link importDataset}, for a source that has been found. */
-export async function importSource(
-  source: Source,
-  target: string | undefined,
-  options: ImportOptions,
-): Promise<WriteReport> {
-  if (options.dryRun) {
-    const write = () => importInto(source, target, undefined, options);
-    return naming(TEMPORARY_DATABASE, "write", write);
-  }
-
-  if (target === undefined) throw new TypeError("only a dry run can have no target");
-  // Changes that arrive during an import wait for the lock, so the import cannot undo them.
-  return replaceFile(target, ({ next }) => importInto(source, target, next, options), options);
 }
 
 /**
@@ -81,8 +73,11 @@ async function importInto(
   const old = target === undefined ? undefined : await readOldFile(target, nowMs, options);
   const db = next ? sqlite.openWritable(`${next}.draft`) : sqlite.openTemporary();
   using _open = beginWriting(db, old?.path);
-  const report = await fill(db, source, old, nowMs, options);
-  return next === undefined ? report : { ...report, sha256: await sealNew(db, next) };
+  const { report, contents } = await readInto(db, source, old, nowMs, options);
+  if (next === undefined) return report;
+
+  await addIndexesAndMeta(db, contents, nowMs, options.onIndexed);
+  return { ...report, sha256: await sealNew(db, next) };
 }
 
 /** Builds a snapshot in memory from a dataset, which may be empty. */
@@ -101,16 +96,16 @@ export async function buildSnapshot(
 }
 
 /**
- * Fills an empty database with all that a snapshot has, unless this is a dry run. Compares it with the
- * snapshot `old`, which is attached.
+ * Reads the records of a source into an empty database, and compares them with the snapshot `old`, which is
+ * attached. The temporary files of the source are gone before the indexes and the new file take space.
  */
-async function fill(
+async function readInto(
   db: Database,
   source: Source,
   old: OldSnapshot | undefined,
   nowMs: number,
   options: ImportOptions,
-): Promise<WriteReport> {
+): Promise<{ report: WriteReport; contents: Contents }> {
   await using reader = await openReader(source, options);
   using map = await openIdMap(options.idMap, options);
   const ids = createIds(reader.ids, old, map, options.force);
@@ -125,12 +120,9 @@ async function fill(
   const differences = old && guard(db, old, summary, options);
   const { counts, unlocked } = summary;
   const report = { ...read, counts, unlocked, differences, held };
-  if (options.dryRun) return report;
-
   // Before the indexes, which take long, because the id map may be on a full disk.
-  const id_map = await ids.commit();
-  await addIndexesAndMeta(db, { ...summary, id_map }, nowMs, options.onIndexed);
-  return report;
+  const id_map = options.dryRun ? undefined : await ids.commit();
+  return { report, contents: { ...summary, id_map } };
 }
 
 /** Adds what a snapshot has beside its rows. */
