@@ -150,10 +150,12 @@ function refuseRenamed(
 ): void {
   const [name, ...formats] = splitName(file);
   const table = tableNames.find((each) => each === name);
-  const isText = /^(?:txt|tsv|tab)$/.test(formats.at(-1) ?? "");
+  const format = formats.at(-1) ?? "";
+  const isText = /^(?:txt|tsv|tab)$/.test(format);
   if (!table || formats.length === 0 || found.has(table) || (ending === "sql" && !isText)) return;
 
-  const advice = isText ? "rename it to" : "save it as CSV UTF-8 in";
+  const unpack = format === "gz" ? "unpack it with gunzip as" : "save it as CSV UTF-8 in";
+  const advice = isText ? "rename it to" : unpack;
   throw new Error(`${folder} has ${file}; ${advice} ${table}.${ending}`);
 }
 

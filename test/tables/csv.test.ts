@@ -808,7 +808,7 @@ test.each<[string, Files, string]>([
   [
     "a packed file",
     { "users.csv.gz": "", "companies.csv": "" },
-    " has users.csv.gz; save it as CSV UTF-8 in users.csv",
+    " has users.csv.gz; unpack it with gunzip as users.csv",
   ],
   [
     "a field that is left out",
