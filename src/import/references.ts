@@ -6,8 +6,8 @@ import { type SQL, sql } from "drizzle-orm";
 import { MAX_ACHIEVEMENTS_BYTES } from "../domain/model.ts";
 import type { Finding, MissingRecord, RecordId, ReportFinding } from "../domain/raw-records.ts";
 import { mustExist } from "../domain/validation-errors.ts";
-import { encodeUnlocks } from "../snapshot/format/records.ts";
-import { achievement, type Unlock, user } from "../snapshot/format/schema.ts";
+import { achievement, user } from "../snapshot/format/schema.ts";
+import { encodeUnlocks, type Unlock } from "../snapshot/format/unlocks.ts";
 import { type Database, prepareText } from "../sqlite/driver.ts";
 import type { Ids } from "./ids.ts";
 

@@ -1,4 +1,4 @@
-/** How rows stand for records: lists and exports them in one fixed order, and encodes achievements. */
+/** Lists the records of a snapshot in one fixed order, and exports them as the lines of a dataset. */
 import { eq, getTableColumns } from "drizzle-orm";
 import { type DatasetLine, type IdsLine, withEndLine } from "../../domain/dataset.ts";
 import { formatTime } from "../../domain/time.ts";
@@ -6,18 +6,8 @@ import { toFileError } from "../../files/errors.ts";
 import { type Database, prepareText } from "../../sqlite/driver.ts";
 import { readMeta } from "./meta.ts";
 import { openPrivate } from "./open.ts";
-import { achievement, company, privateUser, role, type Unlock, user } from "./schema.ts";
-
-/** Returns the entries of a user as a JSON array, given the JSON of each definition. */
-export function encodeUnlocks(unlocks: Unlock[], definitionOf: (id: number) => string): string {
-  let entries = "";
-  for (const [id, tier, unlockedAt] of unlocks) {
-    if (entries) entries += ",";
-    const time = formatTime(unlockedAt);
-    entries += `{"achievement":${definitionOf(id)},"tier":${tier},"unlocked_at":"${time}"}`;
-  }
-  return `[${entries}]`;
-}
+import { achievement, company, privateUser, role, user } from "./schema.ts";
+import type { Unlock } from "./unlocks.ts";
 
 /** Lists all records by type, then by id. */
 export function* listRecords(db: Database): Generator<DatasetLine> {

@@ -47,9 +47,6 @@ const companyRank = sqliteTable("company_rank", {
 
 export const privateUser = sqliteTable("private_user", { id: integer().primaryKey() });
 
-/** An entry of a user's achievements. `unlockedAt` is in seconds since 1970. */
-export type Unlock = [achievementId: number, tier: number, unlockedAt: number];
-
 /** Public users only. Each row has all of a profile, so reading one needs no join. */
 export const user = sqliteTable("user", {
   id: integer().primaryKey(),
@@ -63,7 +60,7 @@ export const user = sqliteTable("user", {
   /** The JSON of role ids in ascending order. */
   roles: text().notNull(),
   created_at: integer().notNull(),
-  /** The JSON of {@link Unlock}s, the newest first. Last, so that other columns are read without it. */
+  /** The JSON of an array of `Unlock` (unlocks.ts), the newest first. Last, so that other columns are read without it. */
   achievements: text().notNull(),
 });
 
