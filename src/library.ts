@@ -24,7 +24,7 @@ import type {
 import { applyChanges as applyLines } from "./import/apply.ts";
 import { importDataset as importLines } from "./import/import.ts";
 import type { ApplyOptions, ImportOptions } from "./import/options.ts";
-import type { WriteReport } from "./import/write-report.ts";
+import type { WriteReport } from "./import/reports.ts";
 import { type Changes, createRoadbook as create, type Roadbook } from "./roadbook.ts";
 import type { Dataset, RoadbookOptions } from "./settings/library-options.ts";
 
@@ -53,7 +53,7 @@ export type { FetchHandler } from "./http/request.ts";
 export type { Peer } from "./http/request-context.ts";
 export type { ApplyOptions, ImportOptions } from "./import/options.ts";
 export { DatasetError, type RecordErrors } from "./import/record-errors.ts";
-export type { Differences, WriteReport } from "./import/write-report.ts";
+export type { Differences, WriteReport } from "./import/reports.ts";
 export type { LimiterStatus } from "./limit/limiter.ts";
 export type { Changes, Listening, ListenOptions, Roadbook } from "./roadbook.ts";
 export { fold } from "./search/fold.ts";

@@ -3,7 +3,7 @@ import type { MissingRecord } from "../domain/raw-records.ts";
 import type { UnknownColumn } from "../domain/record-reader.ts";
 import { groupDigits, plural, printable } from "../domain/text.ts";
 import type { OddCount } from "../import/clean-record.ts";
-import type { Differences, WriteReport } from "../import/write-report.ts";
+import type { Differences, WriteReport } from "../import/reports.ts";
 import type { Counts } from "../snapshot/format/meta.ts";
 
 const MAX_NOT_FOUND = 20;

@@ -26,9 +26,9 @@ import { readOld } from "./old-snapshot.ts";
 import type { ApplyOptions } from "./options.ts";
 import { readDataset } from "./read-dataset.ts";
 import { type Deletion, nameCompanies } from "./references.ts";
+import type { WriteReport } from "./reports.ts";
 import { dateTakedowns } from "./takedowns.ts";
 import { beginWriting, changeCopy, sealInMemory } from "./target.ts";
-import type { WriteReport } from "./write-report.ts";
 import { createRows, duplicateId } from "./write-rows.ts";
 
 /**

@@ -11,9 +11,8 @@ import type { Summary, Totals } from "../snapshot/format/meta.ts";
 import type { Database } from "../sqlite/driver.ts";
 import type { OldSnapshot } from "./old-snapshot.ts";
 import type { ImportOptions } from "./options.ts";
-import type { ReadReport } from "./read-dataset.ts";
+import type { Differences, ReadReport } from "./reports.ts";
 import { HIDE_ELSEWHERE } from "./takedowns.ts";
-import type { Differences } from "./write-report.ts";
 
 /** Thrown instead of writing a snapshot that looks like an accident. */
 export class UnlikelyChange extends Error {

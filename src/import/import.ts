@@ -22,11 +22,11 @@ import type { LineSource } from "./line-reader.ts";
 import { type OldSnapshot, readOldFile } from "./old-snapshot.ts";
 import type { ImportOptions } from "./options.ts";
 import { readDataset } from "./read-dataset.ts";
+import type { WriteReport } from "./reports.ts";
 import { createSkippingHandler } from "./skip-invalid.ts";
 import { findSource, openReader, type Source } from "./source.ts";
 import { holdTakedowns } from "./takedowns.ts";
 import { beginWriting, sealInMemory, sealNew } from "./target.ts";
-import type { WriteReport } from "./write-report.ts";
 import { createRows } from "./write-rows.ts";
 
 /**

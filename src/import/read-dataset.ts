@@ -4,41 +4,18 @@
  * invalid.
  */
 import type { FaultyRecord, Finding, RecordError, RecordId } from "../domain/raw-records.ts";
-import type {
-  ProblemItem,
-  RecordItem,
-  RecordReader,
-  UnknownColumn,
-} from "../domain/record-reader.ts";
+import type { ProblemItem, RecordItem, RecordReader } from "../domain/record-reader.ts";
 import { createRoundedIds } from "../domain/source-ids.ts";
 import { InvalidRecord } from "../domain/validate-record.ts";
-import { type CleaningOptions, createCleaner, type OddCount } from "./clean-record.ts";
+import { type CleaningOptions, createCleaner } from "./clean-record.ts";
 import type { Ids } from "./ids.ts";
 import type { ImportOptions } from "./options.ts";
 import { DatasetError, RecordErrors } from "./record-errors.ts";
+import type { ReadReport } from "./reports.ts";
 import type { RecordHandler } from "./write-rows.ts";
 
 const ROUNDED =
   "looks like a number that a program has rounded, and so do all other long ids of this type; have that program read ids as text, or import them as they are with --force";
-
-/** The report on a dataset that has been read. */
-export interface ReadReport {
-  /** How many names that are written had invisible characters or extra white space. */
-  cleaned: number;
-  /** How many names that are written look wrong; see clean-record.ts. */
-  names: Record<"entities" | "misread" | "placeholders" | "contacts", OddCount>;
-  /** Times before 1990 or in the future. */
-  times: OddCount;
-  unknownColumns: readonly UnknownColumn[];
-  /** How files were read, where they could not show it at once. */
-  notes: readonly string[];
-  /** The errors of which the records, or the invalid parts of them, were skipped. */
-  skipped: RecordErrors;
-  /** How many users became private because a record about them is invalid. */
-  madePrivate: number;
-  /** How many users were left out because their ids cannot be read. */
-  leftOut: number;
-}
 
 export interface ReadOptions extends CleaningOptions, Pick<ImportOptions, "maxErrors"> {
   /** Whether to take ids that look rounded. */

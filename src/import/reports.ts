@@ -1,7 +1,28 @@
-/** What `import` and `apply` report; read-dataset.ts has what the dataset adds to it. */
+/** What `import` and `apply` report. */
 import type { MissingRecord } from "../domain/raw-records.ts";
+import type { UnknownColumn } from "../domain/record-reader.ts";
 import type { Totals } from "../snapshot/format/meta.ts";
-import type { ReadReport } from "./read-dataset.ts";
+import type { OddCount } from "./clean-record.ts";
+import type { RecordErrors } from "./record-errors.ts";
+
+/** The report on a dataset that has been read. */
+export interface ReadReport {
+  /** How many names that are written had invisible characters or extra white space. */
+  cleaned: number;
+  /** How many names that are written look wrong; see clean-record.ts. */
+  names: Record<"entities" | "misread" | "placeholders" | "contacts", OddCount>;
+  /** Times before 1990 or in the future. */
+  times: OddCount;
+  unknownColumns: readonly UnknownColumn[];
+  /** How files were read, where they could not show it at once. */
+  notes: readonly string[];
+  /** The errors of which the records, or the invalid parts of them, were skipped. */
+  skipped: RecordErrors;
+  /** How many users became private because a record about them is invalid. */
+  madePrivate: number;
+  /** How many users were left out because their ids cannot be read. */
+  leftOut: number;
+}
 
 /** The report on a snapshot that `import` or `apply` has written. */
 export interface WriteReport extends ReadReport, Totals {
