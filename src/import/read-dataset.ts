@@ -3,14 +3,14 @@
  * and validates it, and passes it to a handler. An error is final unless the handler skips what is
  * invalid.
  */
-import type { FaultyRecord, Finding, RecordError, RecordId } from "../domain/raw-records.ts";
-import type { ProblemItem, RecordItem, RecordReader } from "../domain/record-reader.ts";
+import type { RecordId } from "../domain/raw-records.ts";
+import type { RecordItem, RecordReader } from "../domain/record-reader.ts";
 import { createRoundedIds } from "../domain/source-ids.ts";
 import { InvalidRecord } from "../domain/validate-record.ts";
 import { type CleaningOptions, createCleaner } from "./clean-record.ts";
 import type { Ids } from "./ids.ts";
 import type { ImportOptions } from "./options.ts";
-import { DatasetError, RecordErrors } from "./record-errors.ts";
+import { collectErrors, DatasetError } from "./record-errors.ts";
 import type { ReadReport } from "./reports.ts";
 import type { RecordHandler } from "./write-rows.ts";
 
@@ -30,11 +30,7 @@ export async function readDataset<Parsed extends RecordId>(
   nowMs: number,
   options: ReadOptions = {},
 ): Promise<ReadReport> {
-  const final = new RecordErrors(options.maxErrors);
-  /** The errors whose records are skipped, if the handler can do that. */
-  const skipped = handler.skip ? new RecordErrors(options.maxErrors) : final;
-  /** Records that are invalid themselves. References to them are not reported as errors. */
-  const invalid = new Set<string>();
+  const errors = collectErrors(reader, ids, handler.skip !== undefined, options.maxErrors);
   const cleaner = await createCleaner(nowMs, options);
   const rounded = createRoundedIds();
   let madePrivate = 0;
@@ -56,53 +52,25 @@ export async function readDataset<Parsed extends RecordId>(
     const known = isInvalid ? parsed.recordId : parsed;
     const outcome = known && handler.skip?.(known, parsed, line);
     if (outcome?.madePrivate) madePrivate++;
-    const errors = outcome ? skipped : final;
     const faulty = { type: known?.type, id: known?.id, line };
-    for (const finding of findings) report(errors, finding, faulty, outcome?.consequence);
-  }
-
-  /** Counts an error in a record, unless it only follows from one in another record. */
-  function report(
-    errors: RecordErrors,
-    finding: Finding,
-    faulty: FaultyRecord = {},
-    consequence = "",
-  ): void {
-    const { missing } = finding;
-    if (missing && invalid.has(`${missing.type} ${missing.id}`)) return;
-    const error = locate(finding, faulty, consequence);
-    if (errors === final && error.type !== "user") invalid.add(`${error.type} ${error.id}`);
-    errors.add(finding, error);
-  }
-
-  /** Says where an error in a record is, in terms of the source. */
-  function locate(
-    { field, reason }: Finding,
-    { type, id, line }: FaultyRecord,
-    consequence: string,
-  ): RecordError {
-    const given = type && typeof id === "number" ? ids.inSource({ type, id }) : id;
-    return reader.locate({ field, reason: reason + consequence, type, id: given, line });
-  }
-
-  function takeProblem({ problem, leavesOut, line, place }: ProblemItem): void {
-    const { field, reason } = problem;
-    const errors = leavesOut ? skipped : final;
-    errors.add(problem, { field, reason, line, place });
-    if (leavesOut === "user") leftOut++;
+    for (const finding of findings) errors.report(finding, faulty, outcome);
   }
 
   for await (const items of reader.read()) {
     for (const item of items) {
       if ("record" in item) take(item);
-      else takeProblem(item);
+      else {
+        errors.addProblem(item);
+        if (item.leavesOut === "user") leftOut++;
+      }
     }
   }
 
   for (const first of options.takesRounded ? [] : rounded.list()) {
-    report(final, { field: "id", reason: ROUNDED }, first);
+    errors.report({ field: "id", reason: ROUNDED }, first);
   }
-  handler.complete((finding, faulty) => report(skipped, finding, faulty));
+  handler.complete((finding, faulty) => errors.report(finding, faulty, { consequence: "" }));
+  const { final, skipped } = errors;
   if (final.count > 0) throw new DatasetError(final);
 
   const { cleaned, times, ...names } = cleaner.odd;

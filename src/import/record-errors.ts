@@ -1,7 +1,48 @@
-/** The errors in a dataset. They are grouped, so that frequent ones never hide others. */
-import type { Finding, RecordError } from "../domain/raw-records.ts";
+/**
+ * The errors in a dataset. A check finds one in a record, the reader says where that is in the source, and
+ * then it is counted here. Errors are grouped, so that frequent ones never hide others.
+ */
+import type { FaultyRecord, Finding, RecordError } from "../domain/raw-records.ts";
+import type { ProblemItem, RecordReader } from "../domain/record-reader.ts";
 import { groupDigits } from "../domain/text.ts";
+import type { Ids } from "./ids.ts";
 import { ERRORS_PER_GROUP } from "./options.ts";
+import type { Skipped } from "./write-rows.ts";
+
+/** Collects the errors in a dataset: final ones and, if `isSkipping`, those of which the records are skipped. */
+export function collectErrors(
+  reader: RecordReader,
+  ids: Ids,
+  isSkipping: boolean,
+  maxErrors: number | undefined,
+) {
+  const final = new RecordErrors(maxErrors);
+  const skipped = isSkipping ? new RecordErrors(maxErrors) : final;
+  /** Records that are invalid themselves. References to them are not reported as errors. */
+  const invalid = new Set<string>();
+
+  /** Adds an error in a record. It is final without an `outcome`. */
+  function report(found: Finding, { type, id, line }: FaultyRecord = {}, outcome?: Skipped): void {
+    const { field, missing } = found;
+    if (missing && invalid.has(`${missing.type} ${missing.id}`)) return;
+
+    const given = type && typeof id === "number" ? ids.inSource({ type, id }) : id;
+    const errors = outcome ? skipped : final;
+    if (errors === final && type !== "user") invalid.add(`${type} ${given}`);
+
+    const reason = found.reason + (outcome?.consequence ?? "");
+    errors.add(found, reader.locate({ field, reason, type, id: given, line }));
+  }
+
+  /** Adds an error in what is no record. */
+  function addProblem({ problem, leavesOut, line, place }: ProblemItem): void {
+    const { field, reason } = problem;
+    const errors = leavesOut ? skipped : final;
+    errors.add(problem, { field, reason, line, place });
+  }
+
+  return { final, skipped, report, addProblem };
+}
 
 /** The number of groups is limited because each unknown field name is a group of its own. */
 const MAX_GROUPS = 100;
