@@ -26,12 +26,12 @@ export function collectErrors(
     const { field, missing } = found;
     if (missing && invalid.has(`${missing.type} ${missing.id}`)) return;
 
-    const given = type && typeof id === "number" ? ids.inSource({ type, id }) : id;
+    const sourceId = type && typeof id === "number" ? ids.inSource({ type, id }) : id;
     const errors = outcome ? skipped : final;
-    if (errors === final && type !== "user") invalid.add(`${type} ${given}`);
+    if (errors === final && type !== "user") invalid.add(`${type} ${sourceId}`);
 
     const reason = found.reason + (outcome?.consequence ?? "");
-    errors.add(found, reader.locate({ field, reason, type, id: given, line }));
+    errors.add(found, reader.locate({ field, reason, type, id: sourceId, line }));
   }
 
   /** Adds an error in what is no record. */
