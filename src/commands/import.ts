@@ -91,7 +91,11 @@ export const importCommand = command({
 
     using writing = startWriting("dataset", to, options);
     const { progress, hooks } = writing;
-    const importing = importDataset(location, to, { ...options, ...showImport(progress), ...hooks });
+    const importing = importDataset(location, to, {
+      ...options,
+      ...showImport(progress),
+      ...hooks,
+    });
     const imported = await importing.catch(writing.rethrow);
     const { skipped } = imported;
     if (skipped.count > 0 && !options.json) progress.print(skipped.format());
