@@ -3,6 +3,7 @@ import { constants } from "node:fs";
 import { copyFile, type FileHandle, open, statfs } from "node:fs/promises";
 import { dirname } from "node:path";
 import { setImmediate } from "node:timers/promises";
+import { systemError } from "./errors.ts";
 
 const IS_FOLDER =
   "it is a folder; if it has CSV files, build a snapshot with roadbook import FOLDER --to FILE";
@@ -13,10 +14,7 @@ export async function openFile(path: string): Promise<FileHandle> {
   const stats = await file.stat();
   if (stats.isFile()) return file;
   await file.close();
-  // With a code, as the system's errors have one.
-  throw stats.isDirectory()
-    ? Object.assign(new Error(IS_FOLDER), { code: "EISDIR" })
-    : Object.assign(new Error("not a regular file"), { code: "EINVAL" });
+  throw systemError(stats.isDirectory() ? IS_FOLDER : "not a regular file");
 }
 
 /** Small enough that computing the SHA-256 hash of a chunk takes at most 0.7 ms. */
@@ -89,8 +87,7 @@ export async function requireSpace(folder: string, bytes: number): Promise<void>
   const { bavail, bsize, blocks } = await statfs(folder);
   // Some network file systems do not report their size.
   if (blocks === 0 || bavail * bsize >= bytes) return;
-  const reason = `no space left on device (${Math.floor((bavail * bsize) / 1e6)} MB are free)`;
-  throw Object.assign(new Error(reason), { code: "ENOSPC" });
+  throw systemError(`no space left on device (${Math.floor((bavail * bsize) / 1e6)} MB are free)`);
 }
 
 type Algorithm = "SHA1" | "SHA256";

@@ -39,12 +39,11 @@ export function codeOf(error: unknown): string {
  * which must be off for whatever anyone can read, also without the file that {@link naming} has added.
  */
 export function reasonOf(error: unknown, { withFile = true } = {}): string {
-  const { cause, message = error, syscall } = fieldsOf(error);
+  const { cause, message = error } = fieldsOf(error);
   if (withFile && error instanceof FileError) return error.message;
   // Errors from Node's fetch give the reason only in their `cause`.
   if (cause) return reasonOf(cause, { withFile });
-  // Only errors of the operating system name a call.
-  if (syscall === undefined) return String(message);
+  if (!isOfSystem(error)) return String(message);
 
   // Such as "ENOENT: no such file or directory, open 'x'".
   return String(message)
@@ -82,6 +81,11 @@ export function toFileError(file: string, verb: "read" | "write", error: unknown
   return new FileError(`cannot ${verb} ${file}: ${reasonOf(error)}`, { cause: error });
 }
 
+/** An error that is like the system's own. */
+export function systemError(reason: string): Error {
+  return Object.assign(new Error(reason), { errno: -1 });
+}
+
 /** Why a `fetch` failed. Leaves out the error's own message, because Bun's contains the URL. */
 export function networkReasonOf(error: unknown, timeoutMs: number): string {
   if (fieldsOf(error).name === "TimeoutError") return `timed out after ${timeoutMs / 1000} s`;
@@ -89,13 +93,18 @@ export function networkReasonOf(error: unknown, timeoutMs: number): string {
   return networkReasons[code] ?? (code || "no response");
 }
 
-/** SQLite's codes have suffixes, such as SQLITE_IOERR_WRITE. A network's, such as ECONNRESET, are absent. */
-const FILE_ERROR =
-  /^(?:SQLITE_(?:FULL|IOERR|CANTOPEN|READONLY|PERM)|E(?:ACCES|BUSY|DQUOT|EXIST|FBIG|INVAL|IO|ISDIR|LOOP|MFILE|NAMETOOLONG|NFILE|NODEV|NOENT|NOMEM|NOSPC|NOTDIR|NOTEMPTY|NOTSUP|NXIO|OPNOTSUPP|PERM|ROFS|STALE|TXTBSY|XDEV)$)/;
+/** SQLite's codes have suffixes, such as SQLITE_IOERR_WRITE. */
+const SQLITE_FILE_ERROR = /^SQLITE_(?:FULL|IOERR|CANTOPEN|READONLY|PERM)/;
 
 /** Whether an error comes from the file system, directly or through SQLite. */
 export function isFileSystemError(error: unknown): boolean {
-  return FILE_ERROR.test(codeOf(error));
+  return isOfSystem(error) || SQLITE_FILE_ERROR.test(codeOf(error));
+}
+
+/** Only errors of the system have a negative number. Those of a network are handled where they occur. */
+function isOfSystem(error: unknown): boolean {
+  const { errno, cause } = fieldsOf(error);
+  return Number(errno) < 0 || (cause !== undefined && isOfSystem(cause));
 }
 
 /** Whether another connection has locked the SQLite file. */

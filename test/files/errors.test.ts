@@ -32,18 +32,19 @@ test("the reason for an error that names a file has the file, and that of the sy
   expect(reasonOf(error, { withFile: false })).toBe("no such file or directory");
 });
 
+const unreachable = await fetch("http://127.0.0.1:1").catch((error) => error);
+const sqliteError = (code: string, errno: number) =>
+  Object.assign(new Error("failed"), { code, errno });
+
 test.each([
-  ["ENOENT", true],
-  ["ENOSPC", true],
-  ["EROFS", true],
-  ["SQLITE_FULL", true],
-  ["SQLITE_IOERR_WRITE", true],
-  ["SQLITE_CORRUPT", false],
-  ["ECONNRESET", false],
-  ["EPIPE", false],
-  ["ETIMEDOUT", false],
-  ["ENOTFOUND", false],
-  ["ERR_INVALID_ARG_TYPE", false],
-])("whether %s is an error of the file system: %p", (code, expected) => {
-  expect(isFileSystemError(Object.assign(new Error("failed"), { code }))).toBe(expected);
+  ["a missing file", missing, true],
+  ["a name that is too long", errorOf(() => readdirSync("n".repeat(5000))), true],
+  ["an error's cause", new Error("failed", { cause: missing }), true],
+  ["SQLite's full disk", sqliteError("SQLITE_FULL", 13), true],
+  ["SQLite's failed write", sqliteError("SQLITE_IOERR_WRITE", 778), true],
+  ["SQLite's damaged page", sqliteError("SQLITE_CORRUPT", 11), false],
+  ["a server that is down", unreachable, false],
+  ["a wrong argument", errorOf(() => readdirSync("a\0b")), false],
+])("whether %s is an error of the file system", (_, error, expected) => {
+  expect(isFileSystemError(error)).toBe(expected);
 });
