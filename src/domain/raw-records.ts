@@ -9,10 +9,7 @@ export interface RecordId {
   id: number;
 }
 
-/**
- * The record of a reader, which has not been validated yet. Nothing changes it: each step of
- * import/read-dataset.ts makes a new one.
- */
+/** A record that has not been validated yet. Nothing changes it: import/read-dataset.ts has the steps. */
 export type RawRecord = Readonly<Record<string, unknown>>;
 
 /** Whether a record is, or might be meant as, a private user. Only the id of one is written. */

@@ -39,7 +39,7 @@ export interface RecordItem {
 /** A line or a row that is no record, or that completes none. */
 export interface ProblemItem extends Pick<RecordError, "line" | "place"> {
   problem: Finding;
-  /** What is missing if the problem is skipped. Without it, the problem is never skipped. */
+  /** Whether a row or a whole user is left out if the problem is skipped. It never is if this is undefined. */
   leavesOut?: "row" | "user";
 }
 

@@ -1,10 +1,6 @@
 /**
  * Reads the records in tables: those of a folder of CSV files, or of a database that SELECTs are run
- * in.
- *
- * A source (csv-source.ts, database-source.ts) finds the columns of a file in its header (header.ts),
- * and a table (table.ts) reads its rows in pages. The cells of a row are converted as columns.ts says,
- * and the rows become items (row-items.ts). Users get what other tables have (user-reader.ts).
+ * in. ../snapshot/README.md has the steps from a row to a snapshot.
  */
 import type { RawRecord, RecordError } from "../domain/raw-records.ts";
 import {

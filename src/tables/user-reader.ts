@@ -26,7 +26,7 @@ const AHEAD = 2;
 /** How many ids without a user to look for at the end, in case the pages had missed their users. */
 const MAX_MISSING = 100;
 
-/** What the rows of other tables give a user. */
+/** The roles and achievements of a user, from the rows of other tables. */
 interface Belongings {
   isPublic: boolean;
   roles?: Set<unknown>;
