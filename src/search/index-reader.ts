@@ -85,7 +85,7 @@ export class IndexReader {
   *readWithPauses(texts: string[], lookups: Lookup[]): Generator<Found | "pause", void> {
     let reads = 0;
     for (const lookup of lookups) {
-      reads += Math.min(...lookup.map((group) => this.vocabulary.count(...group)));
+      reads += Math.min(...lookup.map((group) => this.vocabulary.countAll(group)));
     }
     if (reads <= SLICE_READS) return yield* this.readContaining(texts, lookups);
     // FTS5 looks for the first name before it heeds the limits of a slice, and heeds them only where it

@@ -58,14 +58,19 @@ export class Vocabulary {
     this.#nextTerm = client.prepare(`SELECT term FROM temp.${kind}_term WHERE term > ? LIMIT 1`);
   }
 
-  /** Returns about how many names some n-grams list together, or 0 if they are few. */
-  count(...ngrams: string[]): number {
-    return ngrams.reduce((sum, ngram) => sum + (this.#counts.get(ngram) ?? 0) * SAMPLED, 0);
+  /** Returns about how many names an n-gram lists, or 0 if they are few. */
+  count(ngram: string): number {
+    return (this.#counts.get(ngram) ?? 0) * SAMPLED;
+  }
+
+  /** Returns about how many names the n-grams of a group list together. */
+  countAll(group: string[]): number {
+    return group.reduce((sum, ngram) => sum + this.count(ngram), 0);
   }
 
   /** Sorts groups of n-grams by how many names they list, fewest first. */
   sortByRarity(groups: string[][]): string[][] {
-    return groups.toSorted((a, b) => this.count(...a) - this.count(...b));
+    return groups.toSorted((a, b) => this.countAll(a) - this.countAll(b));
   }
 
   /**
