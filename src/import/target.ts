@@ -26,20 +26,20 @@ export async function changeCopy<T>(
   options: ReplaceOptions,
   change: (db: Database) => Promise<T>,
 ): Promise<T & { sha256: string }> {
-  const fail = (error: unknown) => {
+  const rethrow = (error: unknown) => {
     throw toSnapshotError(target, error);
   };
   // Refuses a mistyped name before a lock file is made, which would stay. Where there is one, a first
   // import may be running, for which this waits.
-  await access(target).catch((error) => hasLockFile(target) || fail(error));
+  await access(target).catch((error) => hasLockFile(target) || rethrow(error));
 
   const write = async ({ current, next }: Paths) => {
-    await access(current, constants.R_OK).catch(fail);
+    await access(current, constants.R_OK).catch(rethrow);
     await copyIfSpace(current, next, (await stat(current)).size);
     // The copy has the mode of the original, which may forbid writing.
     await chmod(next, 0o600);
     // Verifies the copy rather than the original, which may have changed since it was copied.
-    await verifyFile(next).catch(fail);
+    await verifyFile(next).catch(rethrow);
     const db = sqlite.openWritable(next);
     using _open = beginWriting(db, current);
     const result = await change(db);
