@@ -43,7 +43,7 @@ export type {
   User,
   UserSearchResult,
 } from "./domain/model.ts";
-export type { RecordError } from "./domain/raw-records.ts";
+export type { RecordError } from "./domain/records.ts";
 export { version } from "./domain/version.ts";
 export type { ResponseFacts } from "./http/app-options.ts";
 export type { ErrorCode } from "./http/error-codes.ts";

@@ -6,7 +6,7 @@ import { setImmediate } from "node:timers/promises";
 import { type CommunityOptions, seedDataset } from "../community/community.ts";
 import { withEndLine } from "../domain/dataset.ts";
 import { UsageError } from "../domain/invalid-value.ts";
-import { recordTypes } from "../domain/raw-records.ts";
+import { recordTypes } from "../domain/records.ts";
 import { InvalidRecord, parseObject } from "../domain/validate-record.ts";
 import { naming } from "../files/errors.ts";
 import { readFileBytes } from "../files/input.ts";

@@ -1,6 +1,5 @@
 /** The report on a snapshot that a command has written, as sentences and as JSON. */
-import type { MissingRecord } from "../domain/raw-records.ts";
-import type { UnknownColumn } from "../domain/record-reader.ts";
+import type { MissingRecord, UnknownColumn } from "../domain/records.ts";
 import { groupDigits, plural, printable } from "../domain/text.ts";
 import type { OddCount } from "../import/clean-record.ts";
 import type { Differences, WriteReport } from "../import/reports.ts";

@@ -11,7 +11,7 @@ import {
   PublicUserLine,
   RoleLine,
 } from "./model.ts";
-import { recordTypes } from "./raw-records.ts";
+import { recordTypes } from "./records.ts";
 
 export type DatasetLine =
   | RoleLine

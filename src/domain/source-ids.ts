@@ -3,7 +3,7 @@
  * The id map, the tables and the messages about ids agree on this.
  */
 import { isPlaceholder, isUncomputed } from "./placeholders.ts";
-import { type FaultyRecord, type RawRecord, type RecordType, recordTypes } from "./raw-records.ts";
+import { type FaultyRecord, type RawRecord, type RecordType, recordTypes } from "./records.ts";
 import { isText } from "./text.ts";
 
 const MAX_KEY_LENGTH = 100;

@@ -23,7 +23,7 @@ import {
   type RawRecord,
   type RecordId,
   recordTypes,
-} from "./raw-records.ts";
+} from "./records.ts";
 import { listErrors, mustBe } from "./validation-errors.ts";
 
 /** The check of a value, and the errors in it. */

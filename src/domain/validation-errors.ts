@@ -3,7 +3,7 @@ import type { TSchema } from "@sinclair/typebox";
 import { type ValueError, ValueErrorType } from "@sinclair/typebox/errors";
 import { ADVICE, type Advice, Id, isRelativeAvatar, PublicUserLine } from "./model.ts";
 import { isPlaceholder, isUncomputed } from "./placeholders.ts";
-import type { Finding, RecordType } from "./raw-records.ts";
+import type { Finding, RecordType } from "./records.ts";
 import { isRounded, toKey } from "./source-ids.ts";
 import { printable } from "./text.ts";
 

@@ -12,7 +12,7 @@ import type {
   RecordId,
   RecordType,
   ReportFinding,
-} from "../domain/raw-records.ts";
+} from "../domain/records.ts";
 import { validateChange } from "../domain/validate-record.ts";
 import { NameChanges } from "../search/name-index.ts";
 import { parseHeader } from "../snapshot/format/layout.ts";

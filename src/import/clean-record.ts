@@ -6,7 +6,7 @@
 import { isUtf8 } from "node:buffer";
 import { resolveAvatar } from "../domain/model.ts";
 import { isPlaceholder, isQuestionMarks, isUncomputed } from "../domain/placeholders.ts";
-import { mayBePrivate, type RawRecord } from "../domain/raw-records.ts";
+import { mayBePrivate, type RawRecord } from "../domain/records.ts";
 import { cleanName } from "../domain/text.ts";
 import { formatTime } from "../domain/time.ts";
 import type { ImportOptions } from "./options.ts";

@@ -6,7 +6,7 @@
  * ../snapshot/README.md has the steps.
  */
 import { eq } from "drizzle-orm";
-import { OWN_IDS } from "../domain/record-reader.ts";
+import { OWN_IDS } from "../domain/records.ts";
 import { NameChanges } from "../search/name-index.ts";
 import { type Counts, summarizeChanges, writeMeta } from "../snapshot/format/meta.ts";
 import { privateUser, user } from "../snapshot/format/schema.ts";

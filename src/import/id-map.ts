@@ -4,12 +4,7 @@
  */
 import { statSync } from "node:fs";
 import { sqlite } from "#sqlite";
-import {
-  type RawRecord,
-  type RecordId,
-  type RecordType,
-  recordTypes,
-} from "../domain/raw-records.ts";
+import { type RawRecord, type RecordId, type RecordType, recordTypes } from "../domain/records.ts";
 import { toKey } from "../domain/source-ids.ts";
 import { isDamagedDatabase, naming } from "../files/errors.ts";
 import { type LockOptions, waitForLock } from "../files/lock.ts";

@@ -5,8 +5,7 @@
  * file as a source, or an export, whose first line names the mark) have numbers, which are not translated
  * again. The map must have the marks of all numbers, for the reason in ../domain/README.md.
  */
-import type { RawRecord, RecordId, RecordType } from "../domain/raw-records.ts";
-import type { SourceIds } from "../domain/record-reader.ts";
+import type { RawRecord, RecordId, RecordType, SourceIds } from "../domain/records.ts";
 import type { IdMap } from "./id-map.ts";
 import type { OldSnapshot } from "./old-snapshot.ts";
 import { HIDE_ELSEWHERE } from "./takedowns.ts";

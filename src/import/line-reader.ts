@@ -1,6 +1,12 @@
 /** Reads records from lines: NDJSON, plain or gzip, from a file, a stream, bytes or objects. */
-import type { Finding, RawRecord } from "../domain/raw-records.ts";
-import { type Item, OWN_IDS, type RecordReader, type SourceIds } from "../domain/record-reader.ts";
+import {
+  type Finding,
+  type Item,
+  OWN_IDS,
+  type RawRecord,
+  type RecordReader,
+  type SourceIds,
+} from "../domain/records.ts";
 import { InvalidRecord, parseObject, validateMarker } from "../domain/validate-record.ts";
 import { decompress, openInput, readStream } from "../files/input.ts";
 import { readLines, type TextLine } from "../files/lines.ts";

@@ -3,8 +3,7 @@
  * and validates it, and passes it to a handler. An error is final unless the handler skips what is
  * invalid.
  */
-import type { RecordId } from "../domain/raw-records.ts";
-import type { RecordItem, RecordReader } from "../domain/record-reader.ts";
+import type { RecordId, RecordItem, RecordReader } from "../domain/records.ts";
 import { createRoundedIds } from "../domain/source-ids.ts";
 import { InvalidRecord } from "../domain/validate-record.ts";
 import { type CleaningOptions, createCleaner } from "./clean-record.ts";

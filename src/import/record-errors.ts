@@ -2,8 +2,13 @@
  * The errors in a dataset. A check finds one in a record, the reader says where that is in the source, and
  * then it is counted here. Errors are grouped, so that frequent ones never hide others.
  */
-import type { FaultyRecord, Finding, RecordError } from "../domain/raw-records.ts";
-import type { ProblemItem, RecordReader } from "../domain/record-reader.ts";
+import type {
+  FaultyRecord,
+  Finding,
+  ProblemItem,
+  RecordError,
+  RecordReader,
+} from "../domain/records.ts";
 import { groupDigits } from "../domain/text.ts";
 import type { Ids } from "./ids.ts";
 import { ERRORS_PER_GROUP } from "./options.ts";

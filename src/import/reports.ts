@@ -1,6 +1,5 @@
 /** What `import` and `apply` report. */
-import type { MissingRecord } from "../domain/raw-records.ts";
-import type { UnknownColumn } from "../domain/record-reader.ts";
+import type { MissingRecord, UnknownColumn } from "../domain/records.ts";
 import type { Totals } from "../snapshot/format/meta.ts";
 import type { OddCount } from "./clean-record.ts";
 import type { RecordErrors } from "./record-errors.ts";

@@ -6,7 +6,7 @@
  * too many for a response. A table `trimmed` has the ids of these users meanwhile.
  */
 import type { DatasetLine } from "../domain/dataset.ts";
-import type { RecordId, ReportFinding } from "../domain/raw-records.ts";
+import type { RecordId, ReportFinding } from "../domain/records.ts";
 import { InvalidRecord, salvageUser, validateRecord } from "../domain/validate-record.ts";
 import type { Database } from "../sqlite/driver.ts";
 import type { Ids } from "./ids.ts";

@@ -3,7 +3,7 @@ import { readdirSync } from "node:fs";
 import { basename, join } from "node:path";
 import { setImmediate } from "node:timers/promises";
 import { InvalidValue } from "../domain/invalid-value.ts";
-import type { Item, RecordReader } from "../domain/record-reader.ts";
+import type { Item, RecordReader } from "../domain/records.ts";
 import { naming, toFileError } from "../files/errors.ts";
 import { asFile, isFolder } from "../files/input.ts";
 import { isUrl, STANDARD } from "../files/input-kind.ts";

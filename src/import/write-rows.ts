@@ -6,7 +6,7 @@ import { eq, getTableColumns, getTableName, sql } from "drizzle-orm";
 import type { SQLiteTable } from "drizzle-orm/sqlite-core";
 import type { DatasetLine } from "../domain/dataset.ts";
 import type { PublicUserLine } from "../domain/model.ts";
-import type { Finding, RawRecord, RecordId, ReportFinding } from "../domain/raw-records.ts";
+import type { Finding, RawRecord, RecordId, ReportFinding } from "../domain/records.ts";
 import { groupDigits } from "../domain/text.ts";
 import { parseTime } from "../domain/time.ts";
 import { type InvalidRecord, validateRecord } from "../domain/validate-record.ts";

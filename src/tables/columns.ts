@@ -7,7 +7,7 @@
 import { isUtf8 } from "node:buffer";
 import { languages } from "../domain/languages.ts";
 import { isPlaceholder, isUncomputed } from "../domain/placeholders.ts";
-import type { RecordType } from "../domain/raw-records.ts";
+import type { RecordType } from "../domain/records.ts";
 import { digitsOf, toKey } from "../domain/source-ids.ts";
 import { InvalidCell } from "../domain/validation-errors.ts";
 import { type DateOrders, toTime } from "./times.ts";

@@ -5,8 +5,7 @@
  */
 import { Check } from "@sinclair/typebox/value";
 import { Name } from "../domain/model.ts";
-import type { RawRecord } from "../domain/raw-records.ts";
-import type { Item } from "../domain/record-reader.ts";
+import type { Item, RawRecord } from "../domain/records.ts";
 import { cleanName } from "../domain/text.ts";
 import { InvalidCell } from "../domain/validation-errors.ts";
 import { hash } from "../files/bytes.ts";

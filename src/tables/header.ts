@@ -6,7 +6,7 @@
 import titlesOfUsers from "../../data/columns.json" with { type: "json" };
 import { findSimilar } from "../domain/invalid-value.ts";
 import { lazy } from "../domain/lazy.ts";
-import type { UnknownColumn } from "../domain/record-reader.ts";
+import type { UnknownColumn } from "../domain/records.ts";
 import { printable } from "../domain/text.ts";
 import { fold } from "../search/fold.ts";
 import { type ColumnName, columnsOf, type TableName, tableColumns, toPublic } from "./columns.ts";

@@ -2,8 +2,7 @@
  * Makes an item of each row: the record that is made of its cells, or what is wrong with the row. The
  * record is validated later, like a line of a dataset.
  */
-import type { Finding, RawRecord } from "../domain/raw-records.ts";
-import type { Item, ProblemItem } from "../domain/record-reader.ts";
+import type { Finding, Item, ProblemItem, RawRecord } from "../domain/records.ts";
 import { toKey } from "../domain/source-ids.ts";
 import { mustBeId } from "../domain/validation-errors.ts";
 import { type Cells, idColumnOf, toCells } from "./columns.ts";

@@ -2,13 +2,14 @@
  * Reads the records in tables: those of a folder of CSV files, or of a database that SELECTs are run
  * in. ../snapshot/README.md has the steps from a row to a snapshot.
  */
-import type { RawRecord, RecordError } from "../domain/raw-records.ts";
 import {
   type Item,
   OWN_IDS,
+  type RawRecord,
+  type RecordError,
   type RecordReader,
   type UnknownColumn,
-} from "../domain/record-reader.ts";
+} from "../domain/records.ts";
 import { mustBeId } from "../domain/validation-errors.ts";
 import { type Cells, idColumnOf, type TableName, tableOf } from "./columns.ts";
 import { readCompanies } from "./companies.ts";

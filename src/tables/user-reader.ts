@@ -5,8 +5,7 @@
 import { setImmediate } from "node:timers/promises";
 import { type Static, Type } from "@sinclair/typebox";
 import { UnlockedAchievement } from "../domain/model.ts";
-import type { Finding, RawRecord, RecordType } from "../domain/raw-records.ts";
-import type { Item } from "../domain/record-reader.ts";
+import type { Finding, Item, RawRecord, RecordType } from "../domain/records.ts";
 import { parseTime } from "../domain/time.ts";
 import { shapeFor } from "../domain/validate-record.ts";
 import { InvalidCell, listErrors, mustBeId, mustExist } from "../domain/validation-errors.ts";

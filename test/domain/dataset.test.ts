@@ -4,7 +4,7 @@
  */
 import { describe, expect, test } from "bun:test";
 import { join } from "node:path";
-import type { RecordError } from "../../src/domain/raw-records.ts";
+import type { RecordError } from "../../src/domain/records.ts";
 import { importDataset } from "../../src/import/import.ts";
 import { DatasetError } from "../../src/import/record-errors.ts";
 import { exported, listBeside } from "../datasets.ts";

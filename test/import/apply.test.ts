@@ -4,7 +4,7 @@ import { readFileSync, statSync, writeFileSync } from "node:fs";
 import fc from "fast-check";
 import { runCommandLine } from "../../src/commands/command-line.ts";
 import { seedDataset } from "../../src/community/community.ts";
-import type { RecordId } from "../../src/domain/raw-records.ts";
+import type { RecordId } from "../../src/domain/records.ts";
 import { applyChanges } from "../../src/import/apply.ts";
 import { checkSnapshot } from "../../src/snapshot/format/open.ts";
 import { openSnapshot } from "../../src/snapshot/read/reload.ts";
