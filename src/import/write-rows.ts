@@ -91,7 +91,7 @@ export function createRows(db: Database, ids: Ids) {
   function insertPublic(record: PublicUserLine, line?: number): boolean {
     const { id, company, roles = [], achievements = [] } = record;
     // Undefined if the company has not been read yet.
-    const companyName = company && inserts.findCompany.get(company.id)?.name;
+    const companyName = company && inserts.findCompany.get({ id: company.id })?.name;
     if (!inserts.user(toUserRow(record, companyName))) return false;
 
     totals.unlocked += achievements.length;

@@ -10,7 +10,7 @@
  * | other SQL that runs many times or yields rows, such as bulk inserts and FTS5 queries | `$client` |
  * | commands such as BEGIN and CREATE TABLE, and files without these tables, such as id maps | `$client` |
  */
-import { is, Placeholder } from "drizzle-orm";
+import { Column, fillPlaceholders, is, type Query, SQL } from "drizzle-orm";
 import type { BaseSQLiteDatabase } from "drizzle-orm/sqlite-core";
 
 type SqlValue = string | number | Uint8Array | null;
@@ -31,18 +31,31 @@ export interface Sqlite {
 
 export type Database = BaseSQLiteDatabase<"sync", unknown> & { $client: Sqlite };
 
+/** The values of a query's placeholders, by name. */
+type Values = Record<string, SqlValue>;
+
 /**
  * Prepares the text of a query without drizzle, which cannot yield rows one by one, and with which
- * reading a profile takes longer. Values are in the order of the text. Each field must be named as its
- * column. Throws unless all parameters are placeholders, because only drizzle knows the others.
+ * reading a profile takes longer. Throws unless each field is named as its column. A statement throws if
+ * the value of a placeholder is missing.
  */
 export function prepareText<Row>(
   { $client }: Database,
-  query: { all(): Row[]; toSQL(): { sql: string; params: unknown[] } },
-): Statement<Row> {
+  query: { _: { selectedFields: object }; all(): Row[]; toSQL(): Query },
+) {
+  for (const [name, field] of Object.entries(query._.selectedFields)) {
+    const column = is(field, SQL.Aliased) ? field.fieldAlias : is(field, Column) && field.name;
+    if (column !== name) throw new TypeError(`the field ${name} is not named as its column`);
+  }
+
   const { sql, params } = query.toSQL();
-  if (params.every((param) => is(param, Placeholder))) return $client.prepare<Row>(sql);
-  throw new TypeError(`a parameter is no placeholder: ${sql}`);
+  const statement = $client.prepare<Row>(sql);
+  const inOrder = (values: Values) => fillPlaceholders(params, values) as SqlValue[];
+  return {
+    get: (values: Values) => statement.get(...inOrder(values)) ?? undefined,
+    all: (values: Values) => statement.all(...inOrder(values)),
+    iterate: (values: Values = {}) => statement.iterate(...inOrder(values)),
+  };
 }
 
 export interface SqliteDriver {

@@ -1,7 +1,7 @@
 /** Bun's SQLite and better-sqlite3 return the same results from a snapshot. */
 import { expect, test } from "bun:test";
 import { join } from "node:path";
-import { eq, sql } from "drizzle-orm";
+import { and, count, eq, gt, sql } from "drizzle-orm";
 import { demoSnapshot } from "../../src/roadbook.ts";
 import { parseHeader } from "../../src/snapshot/format/layout.ts";
 import { user } from "../../src/snapshot/format/schema.ts";
@@ -55,15 +55,27 @@ test.each(drivers)("%s can write rows while it iterates over other rows", (_, dr
   client.close();
 });
 
-test("a query whose values only drizzle knows is not prepared without it", () => {
+test("a prepared text takes its values by name, whatever their order in the text", () => {
   const db = bunSqlite.openMemory();
   db.$client.exec("CREATE TABLE user (id INTEGER, name TEXT)");
-  const bound = db.select({ id: user.id }).from(user).where(eq(user.id, 7));
-  expect(() => prepareText(db, bound)).toThrow("a parameter is no placeholder");
-  const given = db
-    .select({ id: user.id })
-    .from(user)
-    .where(eq(user.id, sql.placeholder("id")));
-  expect(prepareText(db, given).all(7)).toEqual([]);
+  db.$client.exec("INSERT INTO user VALUES (1, 'Ann'), (2, 'Bob'), (3, 'Ann'), (4, 'Ann')");
+  const isNext = and(gt(user.id, sql.placeholder("after")), eq(user.name, "Ann"));
+  const { id, name } = user;
+  const users = db.select({ id, name }).from(user).where(isNext).limit(sql.placeholder("limit"));
+  const statement = prepareText(db, users);
+  expect(statement.all({ limit: 1, after: 2 })).toEqual([{ id: 3, name: "Ann" }]);
+  expect([...statement.iterate({ limit: 2, after: 0 })].map(({ id }) => id)).toEqual([1, 3]);
+  expect(statement.get({ limit: 1, after: 4 })).toBeUndefined();
+  expect(() => statement.get({ after: 4 })).toThrow('placeholder "limit"');
+  db.$client.close();
+});
+
+test("a text whose rows would lack a field is not prepared", () => {
+  const db = bunSqlite.openMemory();
+  const { id, name } = user;
+  const renamed = db.select({ id, title: name }).from(user);
+  expect(() => prepareText(db, renamed)).toThrow("the field title is not named as its column");
+  const counted = db.select({ count: count() }).from(user);
+  expect(() => prepareText(db, counted)).toThrow("the field count is not named as its column");
   db.$client.close();
 });

@@ -115,16 +115,17 @@ function rankUsers(db: Database, among?: readonly number[]): Omit<Summary, "coun
   const { id, points } = achievement;
   const definitions = db.select({ id, points }).from(achievement).all();
   const pointsOf = new Map(definitions.map(({ id, points }) => [id, points]));
-  const isAmong = sql`${user.id} IN (SELECT value FROM json_each(${sql.placeholder("ids")}))`;
+  const isAmong =
+    among && sql`${user.id} IN (SELECT value FROM json_each(${JSON.stringify(among)}))`;
   const users = db
     .select({ id: user.id, achievements: user.achievements })
     .from(user)
-    .where(among && isAmong)
+    .where(isAmong)
     .orderBy(user.id);
 
   const best: { id: number; total: number }[] = [];
   let unlocked = 0;
-  for (const row of prepareText(db, users).iterate(...(among ? [JSON.stringify(among)] : []))) {
+  for (const row of prepareText(db, users).iterate()) {
     const unlocks: Unlock[] = JSON.parse(row.achievements);
     unlocked += unlocks.length;
 

@@ -1,7 +1,4 @@
-/**
- * The tables of a snapshot, except those of FTS5 (search/name-index.ts). Fields are named as their
- * columns, as `prepareText` asks.
- */
+/** The tables of a snapshot, except those of FTS5 (search/name-index.ts). */
 import {
   getTableConfig,
   integer,

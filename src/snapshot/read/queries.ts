@@ -31,25 +31,25 @@ export function userQueries(db: Database) {
 
   function readRoles(json: string): Role[] {
     const ids: number[] = JSON.parse(json);
-    return ids.flatMap((id) => statements().role.get(id) ?? []).sort(compareRoles);
+    return ids.flatMap((id) => statements().role.get({ id }) ?? []).sort(compareRoles);
   }
 
   function definitionOf(id: number): string {
     const known = definitions.get(id);
     if (known !== undefined) return known;
-    const json = JSON.stringify(statements().achievement.get(id));
+    const json = JSON.stringify(statements().achievement.get({ id }));
     definitions.set(id, json);
     return json;
   }
 
   function missing(id: number): Missing {
-    const isPrivate = statements().privateUser.get(id);
+    const isPrivate = statements().privateUser.get({ id });
     return { missing: isPrivate ? "profile_private" : "user_not_found" };
   }
 
   return {
     findProfile(id: number): Stored<User> | Missing {
-      const row = statements().profile.get(id);
+      const row = statements().profile.get({ id });
       if (!row) return missing(id);
 
       const { company_id, company_name: name, company_role: role } = row;
@@ -64,19 +64,19 @@ export function userQueries(db: Database) {
       };
     },
 
-    findName: (id: number) => statements().profile.get(id)?.name ?? missing(id),
+    findName: (id: number) => statements().profile.get({ id })?.name ?? missing(id),
 
     /** Returns the unlocked achievements, newest first, as a JSON array. */
     findAchievements(id: number): string | Missing {
-      const row = statements().unlocks.get(id);
+      const row = statements().unlocks.get({ id });
       return row ? encodeUnlocks(JSON.parse(row.achievements), definitionOf) : missing(id);
     },
 
     /** Lists up to `limit` ids of public users above `after`, in order. */
-    listIds: (after: number, limit: number) => idsOf(statements().ids.all(after, limit)),
+    listIds: (after: number, limit: number) => idsOf(statements().ids.all({ after, limit })),
 
     /** If several achievements have this icon, returns the one with the lowest id. */
-    findAchievementByIcon: (icon: string) => statements().byIcon.get(icon) ?? undefined,
+    findAchievementByIcon: (icon: string) => statements().byIcon.get({ icon }),
   };
 }
 
@@ -99,15 +99,14 @@ function prepareForUsers(db: Database) {
 export function companyQueries(db: Database) {
   const statements = lazy(() => prepareForCompanies(db));
   return {
-    find: (id: number): CompanySearchResult | undefined =>
-      statements().company.get(id) ?? undefined,
+    find: (id: number): CompanySearchResult | undefined => statements().company.get({ id }),
     /** Lists up to `limit` ids above `after` of companies that have public users, in order. */
-    listIds: (after: number, limit: number) => idsOf(statements().ids.all(after, limit)),
+    listIds: (after: number, limit: number) => idsOf(statements().ids.all({ after, limit })),
     /** Counts the public users of a company, but at most up to `limit`. */
-    countUsers: (id: number, limit: number) => statements().count.get(id, limit)?.count ?? 0,
+    countUsers: (id: number, limit: number) => statements().count.get({ id, limit })?.count ?? 0,
     /** Lists up to `limit` public users of a company whose ids are above `after`, by id. */
     listUsers: (id: number, after: number, limit: number) =>
-      statements().users.all(id, after, limit),
+      statements().users.all({ id, after, limit }),
   };
 }
 
@@ -152,11 +151,13 @@ export function searchQueries(db: Database) {
   return {
     /** Pass this and `listUsers` to `readWithPauses` of reload.ts. */
     *listCompanies(query: string): Generator<void, CompanySearchResult[]> {
-      return statements().companies.all(JSON.stringify(yield* companyNames().find(query)));
+      const ids = yield* companyNames().find(query);
+      return statements().companies.all({ ids: JSON.stringify(ids) });
     },
     /** Times are in Unix seconds. Only pages show and format them, because the API leaves them out. */
     *listUsers(query: string) {
-      return statements().users.all(JSON.stringify(yield* userNames().find(query)));
+      const ids = yield* userNames().find(query);
+      return statements().users.all({ ids: JSON.stringify(ids) });
     },
     /** Returns up to three users and companies in all whose names differ from a query by a slip or two. */
     listSimilar(query: string) {
@@ -165,11 +166,11 @@ export function searchQueries(db: Database) {
       const nearest = [...ofUsers, ...ofCompanies]
         .sort((a, b) => a.slips - b.slips)
         .slice(0, MAX_SIMILAR);
-      const textOf = (names: typeof nearest) =>
+      const idsAmong = (names: typeof nearest) =>
         JSON.stringify(idsOf(names.filter((name) => nearest.includes(name))));
       return {
-        drivers: statements().users.all(textOf(ofUsers)),
-        companies: statements().companies.all(textOf(ofCompanies)),
+        drivers: statements().users.all({ ids: idsAmong(ofUsers) }),
+        companies: statements().companies.all({ ids: idsAmong(ofCompanies) }),
       };
     },
     /** Whether a user has a name in another script, which is also found in Latin letters. */
