@@ -50,6 +50,9 @@ export function findSource(
   // A folder or a snapshot of that name can be given as ./-.
   if (given === STANDARD) return { kind: "lines", lines: given };
   if (isFolder(given) || /\.csv$/i.test(given)) return { kind: "csv", path: given };
+  if (/\.csv\.gz$/i.test(given)) {
+    throw new InvalidValue("is a compressed table; unpack it with gunzip");
+  }
   if (isSnapshot(given)) return { kind: "snapshot", path: given };
   return { kind: "lines", lines: given };
 }
@@ -141,7 +144,10 @@ function splitName(file: string): string[] {
   return parts.map((part) => part.trim().replace(/\s+/g, "_"));
 }
 
-/** Throws if a file has the name of a table that was not found, but another format. */
+/**
+ * Throws if a file has the name of a table that was not found, but another format. A folder of queries may
+ * also have data, such as a spreadsheet of users.
+ */
 function refuseRenamed(
   folder: string,
   file: string,
@@ -151,12 +157,12 @@ function refuseRenamed(
   const [name, ...formats] = splitName(file);
   const table = tableNames.find((each) => each === name);
   const format = formats.at(-1) ?? "";
-  const isText = /^(?:txt|tsv|tab)$/.test(format);
-  if (!table || formats.length === 0 || found.has(table) || (ending === "sql" && !isText)) return;
+  if (!table || formats.length === 0 || found.has(table)) return;
 
-  const unpack = format === "gz" ? "unpack it with gunzip as" : "save it as CSV UTF-8 in";
-  const advice = isText ? "rename it to" : unpack;
-  throw new Error(`${folder} has ${file}; ${advice} ${table}.${ending}`);
+  let cure = ending === "csv" ? "save it as CSV UTF-8 in" : undefined;
+  if (/^(?:txt|tsv|tab)$/.test(format)) cure = "rename it to";
+  if (format === "gz" && formats[0] === ending) cure = "unpack it with gunzip as";
+  if (cure) throw new Error(`${folder} has ${file}; ${cure} ${table}.${ending}`);
 }
 
 async function openRecords(path: string): Promise<RecordReader> {

@@ -105,6 +105,17 @@ test("what is written as CSV is read as the same", async () => {
   );
 });
 
+test.each(["", "a\rb"])(
+  "an achievement described as %j cannot be written as CSV",
+  (description) => {
+    const given = { type: "achievement" as const, id: 7, name: "Night Owl", description };
+    const other = { icon: "a.svg", kind: "distance", tier: 1, points: 25 };
+    expect(() => [...toCsv("achievements", [{ ...given, ...other }])]).toThrow(
+      `achievement 7: description cannot be ${JSON.stringify(description)} in a CSV file`,
+    );
+  },
+);
+
 test("only users or companies are needed", async () => {
   expect((await importFiles({ "users.csv": users + ann })).records).toEqual([user(1, "Ann")]);
   const companies = { "companies.csv": "id,name\n1,Acme\n" };
@@ -406,6 +417,12 @@ test("tables with tabs, too, are in files that end in .csv", async () => {
   );
   const all = importDataset(folder, join(folder, "s"));
   await expect(all).rejects.toThrow(" has users.tsv; rename it to users.csv");
+});
+
+test("a single table that is compressed must be unpacked", async () => {
+  const folder = makeFolder({ "Members.csv.gz": Bun.gzipSync(`${users}1,1,Ann,2021-05-31\n`) });
+  const single = importDataset(join(folder, "Members.csv.gz"), join(folder, "s"));
+  await expect(single).rejects.toThrow("the source is a compressed table; unpack it with gunzip");
 });
 
 test("a FIFO is an error, because reading it could take forever", async () => {

@@ -56,6 +56,17 @@ describe("what follows a query is left out, and what is quoted stays", () => {
   );
 });
 
+test.each([
+  ["user_roles.sql.gz", "; unpack it with gunzip as user_roles.sql"],
+  ["user_roles.sql.txt", "; rename it to user_roles.sql"],
+])("%s is not taken for a query, nor left out silently", async (file, cure) => {
+  const folder = temporaryFolder();
+  writeFileSync(join(folder, "users.sql"), users);
+  writeFileSync(join(folder, file), "");
+  const importing = importDataset("sqlite:db", join(folder, "s"), { queries: folder });
+  await expect(importing).rejects.toThrow(` has ${file}${cure}`);
+});
+
 test("bytes in a database are text", async () => {
   const text = await importTables("SELECT 1", {
     users: `SELECT x'37' AS id, 1 AS public, x'416e6e' AS name, x'323032312d30352d3331' AS created_at`,
