@@ -41,7 +41,13 @@ export interface RecordReader extends AsyncDisposable {
    * Completes an error in one of the records, which has the line of it: names the place, unless that is
    * a line of NDJSON, and the field as the source does.
    */
-  locate(error: RecordError): RecordError;
+  locate(error: RecordError): LocatedError;
+}
+
+export interface LocatedError {
+  error: RecordError;
+  /** Whether the place has the id of the record, so that a message need not repeat it. */
+  isNamed: boolean;
 }
 
 /** Whose ids the records of a source have. */
@@ -81,6 +87,8 @@ export interface Finding extends Pick<RecordError, "field" | "reason"> {
   group?: string;
   /** The record that does not exist, if this is a reference to one. */
   missing?: MissingRecord;
+  /** Whether `reason` has the id of the record, so that a message need not repeat it. */
+  isNamed?: boolean;
 }
 
 /** A record that does not exist. The id is the one in the source. */

@@ -86,7 +86,7 @@ export async function openLines(
     read,
     notes: [],
     unknownColumns: [],
-    locate: (error) => error,
+    locate: (error) => ({ error, isNamed: false }),
     async [Symbol.asyncDispose]() {
       await batches.return(undefined);
     },

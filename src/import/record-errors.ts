@@ -36,7 +36,9 @@ export function collectErrors(
     if (errors === final && type !== "user") invalid.add(`${type} ${sourceId}`);
 
     const reason = found.reason + (outcome?.consequence ?? "");
-    errors.add(found, reader.locate({ field, reason, type, id: sourceId, line }));
+    const { error, isNamed } = reader.locate({ field, reason, type, id: sourceId, line });
+    const name = type && sourceId !== undefined ? ` (${type} ${sourceId})` : "";
+    errors.add(found, error, isNamed || found.isNamed ? "" : name);
   }
 
   /** Adds an error in what is no record. */
@@ -70,8 +72,8 @@ export class RecordErrors {
     this.#shown = shown;
   }
 
-  /** Adds what a check has found, as the error that says where. */
-  add(found: Finding, error: RecordError): void {
+  /** Adds what a check has found, as the error that says where. `suffix` ends the message. */
+  add(found: Finding, error: RecordError, suffix = ""): void {
     this.count++;
     const field = error.field.replace(/\[\d+\]/g, "[]");
     const key = JSON.stringify([field, found.group ?? found.reason]);
@@ -83,7 +85,7 @@ export class RecordErrors {
     if (group.first.length === this.#shown) return;
 
     group.first.push(error);
-    group.messages.push(format(found, error));
+    group.messages.push(format(error) + suffix);
   }
 
   /** Returns the number of errors of each group, and the first of them. */
@@ -129,11 +131,7 @@ export class DatasetError extends Error {
   }
 }
 
-/** Names the record, unless the place or what was found ends with its id. */
-function format(found: Finding, { line, place, field, reason, type, id }: RecordError): string {
+function format({ line, place, field, reason }: RecordError): string {
   const at = place ?? (line === undefined ? "" : `line ${line}`);
-  const isUnknown = id === undefined || type === undefined;
-  const isNamed = [at, found.reason].some((text) => text.endsWith(` id ${id}`));
-  const suffix = isUnknown || isNamed ? "" : ` (${type} ${id})`;
-  return [at, field, reason + suffix].filter(Boolean).join(": ");
+  return [at, field, reason].filter(Boolean).join(": ");
 }

@@ -173,7 +173,7 @@ async function openRecords(path: string): Promise<RecordReader> {
     notes: [],
     unknownColumns: [],
     // A snapshot has no lines, so only the file is named.
-    locate: (error) => ({ ...error, place: path }),
+    locate: (error) => ({ error: { ...error, place: path }, isNamed: false }),
     [Symbol.asyncDispose]: async () => db.$client.close(),
   };
 }

@@ -202,7 +202,7 @@ function prepareDeletions(db: Database) {
 /** The error for a record whose id another record of its type has. */
 export function duplicateId(record: RecordId, ids: Ids): Finding {
   const reason = `duplicate ${record.type} id ${ids.inSource(record)}`;
-  return { field: "id", reason, group: "duplicate id" };
+  return { field: "id", reason, group: "duplicate id", isNamed: true };
 }
 
 /** When a change file is applied, the old and new rows together may exceed the limit. */

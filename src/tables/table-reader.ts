@@ -4,6 +4,7 @@
  */
 import {
   type Item,
+  type LocatedError,
   OWN_IDS,
   type RawRecord,
   type RecordError,
@@ -73,16 +74,17 @@ export function createReader(
   }
 
   /** Names the row and the column of an error. */
-  function locate({ line, ...error }: RecordError): RecordError {
+  function locate({ line, ...error }: RecordError): LocatedError {
     const { type, field, id } = error;
     const table = type && tables.get(tableOf(type));
     // A company that was made from its name stands in no table.
-    if (!table) return error;
+    if (!table) return { error, isNamed: false };
 
     const hasNames = tables.get("users")?.header.columns.has("company");
     const isName = hasNames && field === "company.id";
     const column = isName ? "company" : field.replace(/^company\./, "company_");
-    return { ...error, field: column, place: nameRow(table, line, id) };
+    const place = nameRow(table, line, id);
+    return { error: { ...error, field: column, place }, isNamed: line === undefined };
   }
 
   return {

@@ -351,6 +351,13 @@ describe("an import that is empty or would change most of the snapshot is an err
   });
 });
 
+test("an error in a snapshot has the id of the record, whatever the path ends in", async () => {
+  const path = join(temporaryFolder(), "made from id 42");
+  copyFileSync(await makeSnapshot([user(42, "&#8203;")]), path);
+  const importing = importDataset(path, join(temporaryFolder(), "s"), { decodeHtml: true });
+  await expect(importing).rejects.toThrow(/ id 42: name: must be .* \(user 42\)$/);
+});
+
 test("the library refuses a URL where nothing can be, without repeating it", async () => {
   const importing = importDataset("postgres://u:sesame@h/d", join(temporaryFolder(), "snapshot"));
   const reason = "the source is a database; import it with a folder of queries";

@@ -375,7 +375,7 @@ test("a company that was made from its name stands in no file", async () => {
   const companies = items.filter((item) => "record" in item && item.record.type === "company");
   expect(companies.map((item) => item.line)).toEqual([undefined, undefined, undefined]);
   const error = { type: "company", id: 1, field: "name", reason: "is wrong" } as const;
-  expect(reader.locate(error)).toEqual(error);
+  expect(reader.locate(error)).toEqual({ error, isNamed: false });
 });
 
 test("names of companies are looked up in companies.csv, and counted there", async () => {
