@@ -40,7 +40,8 @@ export function applyChanges(
   target: string,
   options: ApplyOptions = {},
 ): Promise<WriteReport> {
-  return changeCopy(target, options, (db) => change(db, target, true, changes, options));
+  const named = { ...options, name: target, isGuarded: true };
+  return changeCopy(target, options, (db) => change(db, changes, named));
 }
 
 /** Applies changes to the bytes of a snapshot, and returns the bytes of the new snapshot. */
@@ -51,22 +52,24 @@ export async function changeSnapshot(
   const { databaseBytes } = parseHeader(snapshot);
   const db = sqlite.openMemory(snapshot.subarray(0, databaseBytes));
   using _open = beginWriting(db);
-  await change(db, "the snapshot", false, changes, {});
+  await change(db, changes, { name: "the snapshot", isGuarded: false });
   return sealInMemory(db);
 }
 
-/**
- * Applies changes to the database of a snapshot, which messages call `name`. If the old snapshot is
- * attached, refuses what looks like an accident.
- */
+interface ChangeOptions extends ApplyOptions {
+  /** What messages call the snapshot. */
+  name: string;
+  /** Whether to refuse what looks like an accident. The old snapshot must be attached. */
+  isGuarded: boolean;
+}
+
+/** Applies changes to the database of a snapshot. */
 async function change(
   db: Database,
-  name: string,
-  hasOld: boolean,
   changes: LineSource,
-  options: ApplyOptions,
+  options: ChangeOptions,
 ): Promise<WriteReport> {
-  const { builtAtMs = Date.now() } = options;
+  const { name, isGuarded, builtAtMs = Date.now() } = options;
   const old = readOld(db, name, { nowMs: builtAtMs });
   await using reader = await openLines(changes, options);
   using map = await openIdMap(options.idMap, options);
@@ -78,7 +81,7 @@ async function change(
   const read = await readDataset(reader, handler, ids, builtAtMs, reading);
   const summary = handler.summarize(old);
   const changedIds = { users: handler.changed("user"), companies: handler.changed("company") };
-  const differences = hasOld ? guard(db, old, summary, options, changedIds) : undefined;
+  const differences = isGuarded ? guard(db, old, summary, options, changedIds) : undefined;
 
   writeMeta(db, { ...summary, id_map: await ids.commit() }, builtAtMs);
   const { counts, unlocked } = summary;

@@ -85,26 +85,24 @@ export async function buildSnapshot(
   dataset: LineSource,
   { builtAtMs = Date.now() } = {},
 ): Promise<Uint8Array> {
+  const source = findNamed(dataset);
   const db = sqlite.openMemory();
   using _open = beginWriting(db);
-  await using reader = await openReader(findNamed(dataset));
-  const ids = createIds(reader.ids);
-  createSchema(db.$client);
-  await readDataset(reader, createRows(db, ids), ids, builtAtMs);
-  await addIndexesAndMeta(db, { ...summarize(db), id_map: await ids.commit() }, builtAtMs);
+  const { contents } = await readInto(db, source, undefined, builtAtMs, { allowEmpty: true });
+  await addIndexesAndMeta(db, contents, builtAtMs);
   return sealInMemory(db);
 }
 
 /**
  * Reads the records of a source into an empty database, and compares them with the snapshot `old`, which is
- * attached. The temporary files of the source are gone before the indexes and the new file take space.
+ * attached if there is one. The temporary files of the source are gone before the indexes and the new file take space.
  */
 async function readInto(
   db: Database,
   source: Source,
   old: OldSnapshot | undefined,
   nowMs: number,
-  options: ImportOptions,
+  options: ImportOptions & { allowEmpty?: boolean },
 ): Promise<{ report: WriteReport; contents: Contents }> {
   await using reader = await openReader(source, options);
   using map = await openIdMap(options.idMap, options);
@@ -116,7 +114,7 @@ async function readInto(
 
   const held = old && holdTakedowns(db, { nowMs, holdMs: options.holdMs });
   const summary = summarize(db);
-  refuseEmpty(summary, read, old, options.allowShrink);
+  if (!options.allowEmpty) refuseEmpty(summary, read, old, options.allowShrink);
   const differences = old && guard(db, old, summary, options);
   const { counts, unlocked } = summary;
   const report = { ...read, counts, unlocked, differences, held };
