@@ -1,6 +1,7 @@
 /**
- * Reads users together with what the rows of other tables give them, their roles and achievements.
- * Reports such rows that belong to nobody or are invalid themselves.
+ * Reads users with their roles and achievements, which are rows of other tables. All tables are read in the
+ * order of the users' ids, so only a few pages are in memory. Reports rows that belong to
+ * nobody or are invalid.
  */
 import { setImmediate } from "node:timers/promises";
 import { type Static, Type } from "@sinclair/typebox";
@@ -18,57 +19,104 @@ import type { Row, Table, Tables } from "./table.ts";
 /** The ids of the roles and achievements. */
 type KnownIds = Record<"role" | "achievement", ReadonlySet<unknown>>;
 
-/** How many rows of these tables to add at a time, which takes about a millisecond. */
+/** How many rows to add to their users at a time, which takes about a millisecond. */
 const ROWS_AT_A_TIME = 500;
 /** How many pages to request before the one that is used. */
 const AHEAD = 2;
-/** How many ids without a user to look for at the end, in case the pages had missed their users. */
+/** How many ids of a table to look for at the end, because the pages had no users with them. */
 const MAX_MISSING = 100;
 
-/** The roles and achievements of a user, from the rows of other tables. */
+/** How far a user has come with an achievement. */
+const Reached = Type.Omit(UnlockedAchievement, ["id"]);
+/** A row of user_achievements. The id of the achievement may be a key. */
+type UnlockRow = Static<typeof Reached> & { id: unknown };
+
+/** The roles and achievements of a user. */
 interface Belongings {
   isPublic: boolean;
   roles?: Set<unknown>;
   /** By the id of the achievement. */
-  unlocks?: Map<unknown, Unlock>;
+  unlocks?: Map<unknown, UnlockRow>;
 }
 
-/** The belongings of the users of a page, by the users' ids. */
-type Owners = ReadonlyMap<unknown, Belongings>;
+/** The users of a page, and what the rows of other tables give them. */
+class UserPage {
+  readonly #users: readonly CheckedRow[];
+  /** By the id of the user. */
+  readonly #belongings = new Map<unknown, Belongings>();
 
-/** How far a user has come with an achievement. */
-const Reached = Type.Omit(UnlockedAchievement, ["id"]);
-/** The id may be a key. */
-type Unlock = Static<typeof Reached> & { id: unknown };
+  constructor(users: readonly CheckedRow[]) {
+    this.#users = users;
+    for (const user of users) {
+      if ("problem" in user) continue;
+      const { id, public: isPublic } = user.cells;
+      // It does not matter which one of several rows with the same id, because that is an error.
+      this.#belongings.set(id, { isPublic: isPublic === true });
+    }
+  }
 
-/** Yields each page of users with all that they have, after the errors in that. */
+  /** Adds a row to the user whom it names. Returns what is wrong with the row. */
+  add(table: Table, row: Row, known: KnownIds): readonly Finding[] {
+    const { user_id, role_id, achievement_id, ...reached } = toCells(row, table.format);
+    const owner = this.#belongings.get(user_id);
+    if (!owner) return [explainMissing(table, "user", user_id)];
+    // Nothing about a private user is checked.
+    if (!owner.isPublic) return [];
+
+    const isRole = table.name === "user_roles";
+    const type = isRole ? "role" : "achievement";
+    const id = isRole ? role_id : achievement_id;
+    if (!known[type].has(id)) return [explainMissing(table, type, id)];
+    if (isRole) {
+      owner.roles ??= new Set();
+      owner.roles.add(id);
+      return [];
+    }
+
+    const shape = shapeFor(Reached);
+    if (!shape.Check(reached)) return listErrors(shape.Errors(reached), false);
+    addUnlock(owner, { id, ...reached });
+    return [];
+  }
+
+  /** Returns the records of the users, which are complete after the last row that has been added. */
+  items(companies: Companies): Item[] {
+    return toItems(this.#users, (cells) => {
+      return toUser(cells, companies, this.#belongings.get(cells.id));
+    });
+  }
+}
+
+/** Rows that belong to the users of a page. */
+interface OwnedRows {
+  page: UserPage;
+  table: Table;
+  rows: readonly Row[];
+}
+
+/** Yields the users of each page with all that they have, after the errors in the rows that say so. */
 export async function* readUsers(
   tables: Tables,
   known: KnownIds,
   companies: Companies,
 ): AsyncGenerator<readonly Item[]> {
-  let users: readonly CheckedRow[] = [];
-  let owners: Owners = new Map();
-  const toRecord = (cells: Cells) => toUser(cells, companies, owners.get(cells.id));
   /** Some ids in each table that no user has. */
   const unowned = new Map<Table, (number | string)[]>();
 
-  for await (const { table, rows } of readAhead(listPages(tables), AHEAD)) {
-    if (table.name === "users") {
-      // Nothing that follows belongs to the users before.
-      yield toItems(users, toRecord);
-      users = checkRows(table, rows);
-      owners = listOwners(users);
+  for await (const next of readAhead(listPages(tables), AHEAD)) {
+    if (next instanceof UserPage) {
+      yield next.items(companies);
       continue;
     }
 
+    const { page, table, rows } = next;
     const ids = unowned.get(table) ?? [];
     unowned.set(table, ids);
     for (let at = 0; at < rows.length; at += ROWS_AT_A_TIME) {
       // Lets the database's client receive a reply and send the next query.
       await setImmediate();
       yield rows.slice(at, at + ROWS_AT_A_TIME).flatMap((row) => {
-        const errors = addRow(owners, known, table, row);
+        const errors = page.add(table, row, known);
         for (const { missing } of errors) {
           if (missing?.type === "user" && ids.length < MAX_MISSING) ids.push(missing.id);
         }
@@ -82,74 +130,30 @@ export async function* readUsers(
   }
 }
 
-/** A page of a table's rows: of users, or of what they own. */
-interface Page {
-  table: Table;
-  rows: readonly Row[];
-}
-
-/** Yields each page of users before the pages of the rows that they own. */
-async function* listPages(tables: Tables): AsyncGenerator<Page> {
+/** Yields the rows that belong to the users of a page, then that page, and at the end the rows of nobody. */
+async function* listPages(tables: Tables): AsyncGenerator<OwnedRows | UserPage> {
   const users = tables.get("users");
   const owned = ownedTables.flatMap((name) => tables.get(name) ?? []);
+
+  /** Yields the rows whose users come after one id and not after another. */
+  async function* listOwned(page: UserPage, after: unknown, upTo?: unknown) {
+    for (const table of owned) {
+      for await (const rows of table.pages(after, upTo)) yield { page, table, rows };
+    }
+  }
+
+  /** The id of the last user so far. */
   let last: unknown;
   if (users) {
     for await (const rows of users.pages()) {
-      yield { table: users, rows };
+      const page = new UserPage(checkRows(users, rows));
       const upTo = rows.at(-1)?.id;
-      yield* listRange(owned, last, upTo);
+      yield* listOwned(page, last, upTo);
+      yield page;
       last = upTo;
     }
-    // The remaining rows belong to no user.
-    yield { table: users, rows: [] };
   }
-  yield* listRange(owned, last);
-}
-
-/** Yields the pages of the rows whose users come after one id and not after another. */
-async function* listRange(
-  tables: readonly Table[],
-  after: unknown,
-  upTo?: unknown,
-): AsyncGenerator<Page> {
-  for (const table of tables) {
-    for await (const rows of table.pages(after, upTo)) yield { table, rows };
-  }
-}
-
-function listOwners(users: readonly CheckedRow[]): Owners {
-  const owners = new Map<unknown, Belongings>();
-  for (const user of users) {
-    if ("problem" in user) continue;
-    const { id, public: isPublic } = user.cells;
-    // It does not matter which one of several rows with the same id, because that is an error.
-    owners.set(id, { isPublic: isPublic === true });
-  }
-  return owners;
-}
-
-/** Adds a row to its user. Returns what is wrong with the row. */
-function addRow(owners: Owners, known: KnownIds, table: Table, row: Row): readonly Finding[] {
-  const { user_id, role_id, achievement_id, ...reached } = toCells(row, table.format);
-  const owner = owners.get(user_id);
-  if (!owner) return [explainMissing(table, "user", user_id)];
-  // Nothing about a private user is checked.
-  if (!owner.isPublic) return [];
-
-  const isRole = table.name === "user_roles";
-  const type = isRole ? "role" : "achievement";
-  const id = isRole ? role_id : achievement_id;
-  if (!known[type].has(id)) return [explainMissing(table, type, id)];
-  if (isRole) {
-    owner.roles ??= new Set();
-    owner.roles.add(id);
-    return [];
-  }
-
-  const shape = shapeFor(Reached);
-  if (!shape.Check(reached)) return listErrors(shape.Errors(reached), false);
-  addUnlock(owner, { id, ...reached });
-  return [];
+  yield* listOwned(new UserPage([]), last);
 }
 
 /** Returns the error for a reference to a record that does not exist. */
@@ -159,18 +163,18 @@ function explainMissing({ format }: Table, type: RecordType, id: unknown): Findi
 }
 
 /** The highest tier of an achievement counts, then the earliest time. */
-function addUnlock(owner: Belongings, unlock: Unlock): void {
+function addUnlock(owner: Belongings, unlock: UnlockRow): void {
   owner.unlocks ??= new Map();
   const other = owner.unlocks.get(unlock.id);
   if (!other || isBetter(unlock, other)) owner.unlocks.set(unlock.id, unlock);
 }
 
-function isBetter(unlock: Unlock, other: Unlock): boolean {
+function isBetter(unlock: UnlockRow, other: UnlockRow): boolean {
   const lead = unlock.tier - other.tier;
   return lead > 0 || (lead === 0 && secondsOf(unlock) < secondsOf(other));
 }
 
-function secondsOf({ unlocked_at }: Unlock): number {
+function secondsOf({ unlocked_at }: UnlockRow): number {
   return parseTime(unlocked_at) ?? 0;
 }
 
