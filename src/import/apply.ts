@@ -3,7 +3,6 @@
  *
  *     await applyChanges([{ type: "role", id: 9, deleted: true }], "community.snapshot");
  */
-import { sql } from "drizzle-orm";
 import { sqlite } from "#sqlite";
 import type { ChangeLine } from "../domain/dataset.ts";
 import type {
@@ -18,6 +17,7 @@ import { NameChanges } from "../search/name-index.ts";
 import { parseHeader } from "../snapshot/format/layout.ts";
 import { type Summary, summarizeChanges, writeMeta } from "../snapshot/format/meta.ts";
 import type { Database } from "../sqlite/driver.ts";
+import type { Deletion } from "./complete-rows.ts";
 import { guard } from "./guard.ts";
 import { openIdMap } from "./id-map.ts";
 import { createIds, type Ids } from "./ids.ts";
@@ -25,7 +25,6 @@ import { type LineSource, openLines } from "./line-reader.ts";
 import { readOld } from "./old-snapshot.ts";
 import type { ApplyOptions } from "./options.ts";
 import { readDataset } from "./read-dataset.ts";
-import { type Deletion, nameCompanies } from "./references.ts";
 import type { WriteReport } from "./reports.ts";
 import { dateTakedowns } from "./takedowns.ts";
 import { beginWriting, changeCopy, sealInMemory } from "./target.ts";
@@ -122,11 +121,8 @@ function createChangeHandler(db: Database, ids: Ids, builtAtMs: number) {
     return [];
   }
 
-  function complete(report: ReportFinding): void {
-    rows.complete(report, deletions);
-    const companies = JSON.stringify(changed("company"));
-    nameCompanies(db, sql`company_id IN (SELECT value FROM json_each(${companies}))`);
-  }
+  const complete = (report: ReportFinding) =>
+    rows.complete(report, { companies: changed("company"), deletions });
 
   /** Brings the name indexes and the takedowns in line with the rows, and counts them. */
   function summarize(old: Summary): Summary {

@@ -1,6 +1,6 @@
 /**
  * Writes the records of a dataset or a change file as rows. A duplicate id is an error immediately.
- * Records may come in any order, so the rows are completed after the last record (references.ts).
+ * Records may come in any order, so the rows are completed after the last record (complete-rows.ts).
  */
 import { eq, getTableColumns, getTableName, sql } from "drizzle-orm";
 import type { SQLiteTable } from "drizzle-orm/sqlite-core";
@@ -15,8 +15,8 @@ import { countOf } from "../snapshot/format/meta.ts";
 import { achievement, company, privateUser, role, user } from "../snapshot/format/schema.ts";
 import type { Unlock } from "../snapshot/format/unlocks.ts";
 import { type Database, prepareText } from "../sqlite/driver.ts";
+import { type CompletionOptions, createCompletion } from "./complete-rows.ts";
 import type { Ids } from "./ids.ts";
-import { type Deletion, judgeReferences, nameCompanies, reportLongUsers } from "./references.ts";
 
 /** Definitions are limited because a server may hold all of them in memory. */
 const limits = {
@@ -52,10 +52,7 @@ export interface Skipped {
 export function createRows(db: Database, ids: Ids) {
   const inserts = prepareInserts(db);
   const removals = prepareDeletions(db);
-  // The users who refer to something that has not been read yet. These may be all users, so an import
-  // has them on disk, unlike a TEMP table (see temp_store in target.ts).
-  db.$client.exec("CREATE TABLE pending (id INTEGER PRIMARY KEY, line INTEGER)");
-  const addPending = db.$client.prepare("INSERT INTO pending VALUES (?, ?)");
+  const completion = createCompletion(db, ids);
   /** The ids of the roles and achievements read so far. */
   const known = { role: new Set<number>(), achievement: new Set<number>() };
   const totals = {
@@ -100,7 +97,7 @@ export function createRows(db: Database, ids: Ids) {
       (company && companyName === undefined) ||
       roles.some((role) => !known.role.has(role)) ||
       achievements.some((unlock) => !known.achievement.has(unlock.id));
-    if (isPending) addPending.run(id, line ?? null);
+    if (isPending) completion.add(id, line);
     return true;
   }
 
@@ -123,11 +120,8 @@ export function createRows(db: Database, ids: Ids) {
     return inserts.privateUser({ id });
   }
 
-  function complete(report: ReportFinding, deletions: readonly Deletion[] = []): void {
-    nameCompanies(db, sql`id IN (SELECT id FROM pending)`);
-    judgeReferences(db, deletions, ids, report);
-    db.$client.exec("DROP TABLE pending");
-    reportLongUsers(db, totals.maxUnlocks, report);
+  function complete(report: ReportFinding, options?: CompletionOptions): void {
+    completion.complete(report, totals.maxUnlocks, options);
     for (const error of listTooMany(db)) report(error);
   }
 

@@ -1,6 +1,7 @@
 /**
- * The references of users to companies, roles and achievements. Only after the last record, it is known
- * whether these records exist, and whether a user's achievements would take too much of a response.
+ * Completes the rows of users after the last record, because records may come in any order: copies the names
+ * of companies, and finds references to records that do not exist, and achievements that would take too much
+ * of a response.
  */
 import { type SQL, sql } from "drizzle-orm";
 import { MAX_ACHIEVEMENTS_BYTES } from "../domain/model.ts";
@@ -11,30 +12,77 @@ import { encodeUnlocks, type Unlock } from "../snapshot/format/unlocks.ts";
 import { type Database, prepareText } from "../sqlite/driver.ts";
 import type { Ids } from "./ids.ts";
 
-/** Copies the companies' names into the rows of the users that match `which`. */
-export function nameCompanies(db: Database, which: SQL): void {
-  const name = sql`SELECT name FROM company WHERE company.id = user.company_id`;
-  db.run(sql`UPDATE user SET company_name = (${name}) WHERE ${which}`);
-}
-
 /** A record that a change file deletes, and on which line. */
 export interface Deletion extends RecordId {
   line?: number | undefined;
 }
 
+export interface CompletionOptions {
+  /** The ids of the companies that a change file changes. */
+  companies?: readonly number[];
+  /** The records that a change file deletes, and to which users may still refer. */
+  deletions?: readonly Deletion[];
+  /** Whether to remove what is wrong from the users, besides reporting it. */
+  trims?: boolean;
+}
+
+const PENDING_USERS = "pending JOIN user USING (id)";
+
+/** Collects the users who refer to something that has not been read yet, and completes their rows. */
+export function createCompletion(db: Database, ids: Ids) {
+  const { $client } = db;
+  // These may be all users, so an import has them on disk, unlike a TEMP table (see temp_store in
+  // target.ts).
+  $client.exec("CREATE TABLE pending (id INTEGER PRIMARY KEY, line INTEGER)");
+  const insert = $client.prepare("INSERT INTO pending VALUES (?, ?)");
+  const shorten = $client.prepare("UPDATE user SET achievements = ? WHERE id = ?");
+
+  return {
+    add: (id: number, line: number | undefined) => insert.run(id, line ?? null),
+
+    /** Also finds users whose achievements are too long. None has more than `maxUnlocks`. */
+    complete(
+      report: ReportFinding,
+      maxUnlocks: number,
+      { companies = [], deletions = [], trims = false }: CompletionOptions = {},
+    ): void {
+      // The name of a company that does not exist is null.
+      nameCompanies(db, sql`id IN (SELECT id FROM pending)`);
+      if (companies.length > 0) {
+        const changed = sql`SELECT value FROM json_each(${JSON.stringify(companies)})`;
+        nameCompanies(db, sql`company_id IN (${changed})`);
+      }
+      const hasMissing = reportMissing(db, deletions, ids, report);
+      for (const long of listLongUsers(db, maxUnlocks)) {
+        reportLong(long, report);
+        if (trims) shorten.run(JSON.stringify(long.fitting), long.id);
+      }
+      if (trims && hasMissing) removeMissing(db);
+      $client.exec("DROP TABLE pending");
+    },
+  };
+}
+
+/** Copies the companies' names into the rows of the users that match `which`. */
+function nameCompanies(db: Database, which: SQL): void {
+  const name = sql`SELECT name FROM company WHERE company.id = user.company_id`;
+  db.run(sql`UPDATE user SET company_name = (${name}) WHERE ${which}`);
+}
+
 /**
  * Reports each reference to a record that does not exist: at the line that deletes the record, or
- * otherwise at that of the user, who is in the table `pending` (write-rows.ts). A user who has become
- * private since has no references.
+ * otherwise at that of the user. A user who has become private since has no references. Returns whether
+ * there are any.
  */
-export function judgeReferences(
+function reportMissing(
   { $client }: Database,
   deletions: readonly Deletion[],
   ids: Ids,
   report: ReportFinding,
-): void {
+): boolean {
   // Any user may refer to a deleted record, so this reads all of them.
-  const users = deletions.length > 0 ? "user" : "pending JOIN user USING (id)";
+  const users = deletions.length > 0 ? "user" : PENDING_USERS;
+  let hasMissing = false;
   // If, in the example of missingOf, user 9 is pending on line 4, and line 2 deletes role 5, this selects
   // (roles, role, 5, 9, 2, 1) and (achievements, achievement, 2, 9, 4, 0). MATERIALIZED has SQLite
   // look deletions up in an index.
@@ -50,12 +98,14 @@ export function judgeReferences(
   );
   const found = references.iterate(JSON.stringify(deletions));
   for (const { field, user, line, isDeleted, ...record } of found) {
+    hasMissing = true;
     const missing = { type: record.type, id: ids.inSource(record) };
     const finding = isDeleted
       ? stillReferenced(missing)
       : mustExist(field, missing.type, missing.id);
     report(finding, { type: "user", id: user, line: line ?? undefined });
   }
+  return hasMissing;
 }
 
 function stillReferenced(missing: MissingRecord): Finding {
@@ -93,23 +143,49 @@ function missingOf(users: string): string {
       WHERE value ->> 0 NOT IN (SELECT id FROM achievement)`;
 }
 
-export function reportLongUsers(db: Database, maxUnlocks: number, report: ReportFinding): void {
-  for (const { id, name, bytes } of listLongUsers(db, maxUnlocks)) {
-    const group = `must take at most ${MAX_ACHIEVEMENTS_BYTES / 1024} KB in a response`;
-    const reason = `${group}, got ${Math.ceil(bytes / 1024)} KB for ${JSON.stringify(name)}`;
-    report({ field: "achievements", reason, group }, { type: "user", id });
-  }
+/**
+ * Removes from users all references to records that do not exist. For example, if there are role 1 and
+ * achievement 2 but no company:
+ *
+ * | | company_id | roles | achievements |
+ * |---|---|---|---|
+ * | before | 3 | [1,5] | [[4,1,1700000000],[2,1,1600000000]] |
+ * | after | null | [1] | [[2,1,1600000000]] |
+ */
+function removeMissing({ $client }: Database): void {
+  $client.exec(`UPDATE user SET
+    (company_id, company_role) =
+      (SELECT company_id, company_role WHERE company_id IN (SELECT id FROM company)),
+    roles = (SELECT json_group_array(value ORDER BY key) FROM json_each(roles)
+      WHERE value IN (SELECT id FROM role)),
+    achievements = (SELECT json_group_array(json(value) ORDER BY key)
+      FROM json_each(achievements) WHERE value ->> 0 IN (SELECT id FROM achievement))
+    WHERE id IN (SELECT user FROM (${missingOf(PENDING_USERS)}))`);
+}
+
+/** A user whose achievements take too many bytes in a response. */
+interface LongUser {
+  id: number;
+  name: string;
+  bytes: number;
+  /** The newest of them that fit. */
+  fitting: Unlock[];
+}
+
+function reportLong({ id, name, bytes }: LongUser, report: ReportFinding): void {
+  const group = `must take at most ${MAX_ACHIEVEMENTS_BYTES / 1024} KB in a response`;
+  const reason = `${group}, got ${Math.ceil(bytes / 1024)} KB for ${JSON.stringify(name)}`;
+  report({ field: "achievements", reason, group }, { type: "user", id });
 }
 
 /** More bytes than an entry adds to the JSON of its definition. */
 const ENTRY_BYTES = 100;
 
 /**
- * Yields each user whose achievements are too long for a response, with the newest of them that fit.
- * Reads no users if `maxUnlocks` achievements would fit even if all definitions were as long as the
- * longest.
+ * Yields each user whose achievements are too long for a response. Reads no users if `maxUnlocks`
+ * achievements would fit even if all definitions were as long as the longest.
  */
-export function* listLongUsers(db: Database, maxUnlocks: number) {
+function* listLongUsers(db: Database, maxUnlocks: number): Generator<LongUser> {
   const rows = db.select().from(achievement).all();
   const definitions = new Map(rows.map((row) => [row.id, JSON.stringify(row)]));
   const sizes = definitions.values().map((json) => Buffer.byteLength(json));
