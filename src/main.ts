@@ -1,5 +1,6 @@
 /** Runs the command line. Exits with 0 on success, 1 on failure and 2 on incorrect usage. */
 import { runCommandLine } from "./commands/command-line.ts";
+import { describeError } from "./files/errors.ts";
 import { exitCodeOf } from "./settings/setting.ts";
 
 async function main(): Promise<number> {
@@ -10,7 +11,7 @@ async function main(): Promise<number> {
     return Number(process.exitCode ?? 0);
   } catch (error) {
     const code = exitCodeOf(error);
-    const message = error instanceof Error ? error.message : String(error);
+    const message = describeError(error);
     // Keeps a usage error on one line, even if it repeats input that contains control characters.
     console.error(`roadbook: ${code === 2 ? message.replace(/\p{Cc}+/gu, " ") : message}`);
     return code;

@@ -4,6 +4,7 @@
  */
 import { suggest, UsageError } from "../domain/invalid-value.ts";
 import { version } from "../domain/version.ts";
+import { describeError } from "../files/errors.ts";
 import {
   exitCodeOf,
   isFlag,
@@ -116,7 +117,7 @@ async function run(name: string, args: string[]): Promise<void> {
     await command.run(readValues(name, command, words), commands);
   } catch (error) {
     if (!wantsJson(command, words)) throw error;
-    console.log(JSON.stringify({ error: error instanceof Error ? error.message : String(error) }));
+    console.log(JSON.stringify({ error: describeError(error) }));
     process.exitCode = exitCodeOf(error);
   }
 }

@@ -3,7 +3,7 @@ import { readdir, stat } from "node:fs/promises";
 import { join } from "node:path";
 import type { Logger } from "pino";
 import { plural } from "../domain/text.ts";
-import { reasonOf } from "../files/errors.ts";
+import { describeError, reasonOf } from "../files/errors.ts";
 import { makeTemporaryFolder } from "../files/lock.ts";
 import { UnlikelyChange } from "../import/guard.ts";
 import { importDataset } from "../import/import.ts";
@@ -67,7 +67,7 @@ function describeFailure(error: unknown, source: string): string {
 function problemOf(error: unknown, source: string): string {
   // It names the snapshot, which is a temporary file.
   if (error instanceof UnlikelyChange) return `${source} ${error.change}`;
-  const message = error instanceof Error ? error.message : String(error);
+  const message = describeError(error);
   return error instanceof DatasetError ? `${source} cannot be imported\n${message}` : message;
 }
 

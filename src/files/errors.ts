@@ -51,6 +51,15 @@ export function reasonOf(error: unknown, { withFile = true } = {}): string {
     .replace(/, \w+( '.*')?( -> '.*')?$/s, "");
 }
 
+/** The names of errors that only a bug causes. Those that this program throws have other names. */
+const bugs = ["TypeError", "RangeError", "ReferenceError", "SyntaxError"];
+
+/** Returns what an operator needs of an error: its message or, for a bug, also the stack. */
+export function describeError(error: unknown): string {
+  const { name, stack, message = error } = fieldsOf(error);
+  return bugs.includes(String(name)) ? `bug: ${stack}` : String(message);
+}
+
 /** How a message names a database that SQLite deletes when it is closed. */
 export const TEMPORARY_DATABASE = "the temporary database (TMPDIR sets its folder)";
 

@@ -43,10 +43,12 @@ export function lock(path: string, { isShared = false } = {}): Disposable {
   // A link could make root create a file anywhere.
   if (existing?.isSymbolicLink()) throw new Error(`${path} must not be a symbolic link`);
 
+  // Read first, because without the folder, better-sqlite3 would throw a TypeError.
+  const { mode } = statSync(dirname(path));
   const { $client } = sqlite.openWritable(path);
   try {
     // Lets every user who may write to the folder use the lock file.
-    if (!existing) chmodSync(path, statSync(dirname(path)).mode & 0o666);
+    if (!existing) chmodSync(path, mode & 0o666);
     // Writes nothing, not even a journal, because the transaction is never committed.
     $client.exec("PRAGMA busy_timeout = 0; PRAGMA journal_mode = MEMORY");
     $client.exec(isShared ? "BEGIN; SELECT 1 FROM sqlite_schema" : "BEGIN EXCLUSIVE");

@@ -7,7 +7,7 @@
  */
 import { setImmediate } from "node:timers/promises";
 import { sqlite } from "#sqlite";
-import { InvalidValue } from "../domain/invalid-value.ts";
+import { InvalidValue, UsageError } from "../domain/invalid-value.ts";
 import { nameKinds } from "../domain/model.ts";
 import { naming, TEMPORARY_DATABASE } from "../files/errors.ts";
 import { replaceFile } from "../files/replace.ts";
@@ -55,7 +55,7 @@ function findNamed(dataset: LineSource, queries?: string): Source {
   try {
     return findSource(dataset, queries, "import it with a folder of queries");
   } catch (error) {
-    throw error instanceof InvalidValue ? new RangeError(`the source ${error.message}`) : error;
+    throw error instanceof InvalidValue ? new UsageError(`the source ${error.message}`) : error;
   }
 }
 

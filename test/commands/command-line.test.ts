@@ -19,7 +19,7 @@ import {
   timeOrZero,
 } from "../../src/settings/value-types.ts";
 import { makeSnapshot } from "../datasets.ts";
-import { fixture, makeCertificate, temporaryFolder } from "../support.ts";
+import { fixture, makeCertificate, root, run, temporaryFolder } from "../support.ts";
 
 const commands = await loadCommands();
 
@@ -137,6 +137,16 @@ test.each<[string, Record<string, string>, string]>([
   expect(error).toBeInstanceOf(UsageError);
   expect(error.message).toStartWith(expected);
   expect(error.message).not.toContain("sesame");
+});
+
+test("a bug is printed with its stack", async () => {
+  const program = `
+    console.log = undefined;
+    process.argv.splice(1, Infinity, "roadbook", "--version");
+    await import("./src/main.ts");`;
+  const { code, stdout, stderr } = await run([process.execPath, "-e", program], { cwd: root });
+  expect([code, stdout]).toEqual([1, ""]);
+  expect(stderr).toMatch(/^roadbook: bug: TypeError: .+\n +at .*command-line\.ts/);
 });
 
 test.each(Object.entries(commands))(

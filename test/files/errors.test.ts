@@ -1,7 +1,8 @@
 /** Reasons without the code and path of system errors, and which errors come from the file system. */
 import { expect, test } from "bun:test";
 import { readdirSync, renameSync } from "node:fs";
-import { isFileSystemError, naming, reasonOf } from "../../src/files/errors.ts";
+import { InvalidValue, UsageError } from "../../src/domain/invalid-value.ts";
+import { describeError, isFileSystemError, naming, reasonOf } from "../../src/files/errors.ts";
 
 function errorOf(call: () => unknown): unknown {
   try {
@@ -23,6 +24,15 @@ test.each([
   ["another error that begins like a code", new Error("EARLY: nobody is here"), undefined],
 ])("the reason for %s is its message without code and path", (_, error, expected) => {
   expect(reasonOf(error)).toBe(expected ?? (error as Error).message);
+});
+
+test("an error that is a bug is described by its stack, and others by their messages", () => {
+  for (const bug of [new TypeError("no"), new RangeError("no"), errorOf(() => JSON.parse("no"))]) {
+    expect(describeError(bug)).toBe(`bug: ${(bug as Error).stack}`);
+  }
+  for (const error of [new InvalidValue("no"), new UsageError("no"), new Error("no"), "no"]) {
+    expect(describeError(error)).toBe("no");
+  }
 });
 
 test("the reason for an error that names a file has the file, and that of the system has not", () => {
