@@ -19,12 +19,12 @@ const SLICE_READS = 1 << 13;
 
 const NO_LIMIT = -1;
 
-interface Found {
+interface FoldedName {
   id: number;
   folded: string;
 }
 
-interface FoundName extends Found {
+interface IndexedName extends FoldedName {
   name: string;
 }
 
@@ -32,8 +32,8 @@ export class IndexReader {
   readonly kind: NameKind;
   readonly vocabulary: Vocabulary;
   readonly #ids: Statement<{ id: number }>;
-  readonly #containing: Statement<Found>;
-  readonly #names: Statement<FoundName>;
+  readonly #containing: Statement<FoldedName>;
+  readonly #names: Statement<IndexedName>;
   readonly #sliceStarts: Statement<{ row: string }>;
 
   constructor(client: Sqlite, kind: NameKind) {
@@ -63,12 +63,12 @@ export class IndexReader {
   }
 
   /** Lists the first names that any of the lookups finds. */
-  listNames(lookups: Lookup[], limit: number, rows = ALL_ROWS): FoundName[] {
+  listNames(lookups: Lookup[], limit: number, rows = ALL_ROWS): IndexedName[] {
     return this.#names.all(this.#write(lookups), ...rows, limit);
   }
 
   /** Lists the first of those that also contain one of the texts, which are at most two. */
-  listContaining([text = "", other]: string[], lookups: Lookup[], limit: number): Found[] {
+  listContaining([text = "", other]: string[], lookups: Lookup[], limit: number): FoldedName[] {
     return this.#containing.all(this.#write(lookups), text, other ?? null, ...ALL_ROWS, limit);
   }
 
@@ -82,7 +82,7 @@ export class IndexReader {
    * make FTS5 read every name that has one of them. So these are read in slices, and others wait less than
    * 20 ms even with five million users.
    */
-  *readWithPauses(texts: string[], lookups: Lookup[]): Generator<Found | "pause", void> {
+  *readWithPauses(texts: string[], lookups: Lookup[]): Generator<FoldedName | "pause", void> {
     let reads = 0;
     for (const lookup of lookups) {
       reads += Math.min(...lookup.map((group) => this.vocabulary.countAll(group)));
