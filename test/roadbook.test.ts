@@ -33,7 +33,8 @@ test.each([
   [{ searchWindow: "0s" }, "searchWindow must be a duration from 1ms to 24d, such as 1h"],
   [{ basePath: "/rb/.." }, "basePath must be a path such as /rb"],
   [{ trustedProxies: "10.0.0.0/8" }, "trustedProxies must be of type array, got string"],
-  [{ dataset: null }, "dataset must be of type string or bytes or object, got null"],
+  [{ dataset: null }, "dataset must be of type string or bytes or iterable, got null"],
+  [{ dataset: {} }, "dataset must be of type string or bytes or iterable, got object"],
   [{ demo: true, logo: 5 }, "logo must be of type string or bytes, got number"],
   [{ demo: true, logo: {} }, "logo must be of type string or bytes, got object"],
   [{ trustedProxies: [5] }, "trustedProxies must be of type string, got number"],
@@ -42,6 +43,12 @@ test.each([
   [{ trustedProxies: ["10.0.0.0/33"] }, "trustedProxies must be an IP address or CIDR"],
 ])("with %j, the error is: %s", async (options, message) => {
   await expect(createRoadbook(options as RoadbookOptions)).rejects.toThrow(message);
+});
+
+test("an object that cannot be JSON is named by its line", async () => {
+  const dataset = [user(1, "Ann"), { ...user(2, "Bea"), id: 2n }] as object[];
+  const creating = createRoadbook({ dataset } as RoadbookOptions);
+  await expect(creating).rejects.toThrow(/^line 2 of the source cannot be JSON: .*BigInt/);
 });
 
 test("the clock lets a test skip the limit's one-hour window", async () => {

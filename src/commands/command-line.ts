@@ -169,6 +169,11 @@ function readValues(name: string, { settings }: Command, words: Word[]) {
   const usage = `usage: roadbook ${usageOf(name, settings)}`;
   const texts = readArguments(name, settings, words, usage);
 
+  for (const { name, replaces = [] } of Object.values(settings)) {
+    const other = texts.has(name) && replaces.find((flag) => texts.has(flag));
+    if (other) throw new UsageError(`${name} and ${other} are mutually exclusive`);
+  }
+
   const values: Record<string, unknown> = {};
   for (const [property, setting] of Object.entries(settings)) {
     const inputs = texts.get(setting.name)?.map(({ text }) => text);

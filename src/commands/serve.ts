@@ -92,7 +92,7 @@ export const serveCommand = command({
   },
 });
 
-/** The argument overrides the flags, which may come from variables. */
+/** The argument overrides the variables of the flags. */
 function resolveFile(values: ServeValues): ServeValues {
   const { file } = values;
   if (file === undefined) return values;

@@ -8,6 +8,7 @@ import {
   type SourceIds,
 } from "../domain/records.ts";
 import { InvalidRecord, parseObject, validateMarker } from "../domain/validate-record.ts";
+import { reasonOf } from "../files/errors.ts";
 import { decompress, openInput, readStream } from "../files/input.ts";
 import { readLines, type TextLine } from "../files/lines.ts";
 import type { ImportOptions } from "./options.ts";
@@ -123,5 +124,18 @@ async function* counting(
 
 /** As text, objects are checked like lines of a file, and those of the caller do not change. */
 function* toJson(objects: Iterable<object>): Generator<Uint8Array> {
-  for (const object of objects) yield Buffer.from(`${JSON.stringify(object)}\n`);
+  let line = 0;
+  for (const object of objects) {
+    line++;
+    yield Buffer.from(`${stringify(object, line)}\n`);
+  }
+}
+
+/** Fails for objects that JSON cannot express, such as one with a bigint. */
+function stringify(object: object, line: number): string {
+  try {
+    return JSON.stringify(object);
+  } catch (error) {
+    throw new TypeError(`line ${line} of the source cannot be JSON: ${reasonOf(error)}`);
+  }
 }

@@ -16,7 +16,7 @@ import * as types from "./value-types.ts";
 export type Dataset = LineSource<DatasetLine | IdsLine | EndLine>;
 
 const dataset = types.valueType<Dataset, Dataset>("", (path) => path, {
-  takes: ["string", "bytes", "object"],
+  takes: ["string", "bytes", "iterable"],
 });
 
 /** Declares a function of the program. There is no text of one. */
@@ -117,5 +117,7 @@ export function readOption(name: string, { type, list }: Option, input: unknown)
 
 function typeNameOf(value: unknown): string {
   if (value === null) return "null";
-  return value instanceof Uint8Array ? "bytes" : typeof value;
+  if (typeof value !== "object") return typeof value;
+  if (value instanceof Uint8Array) return "bytes";
+  return Symbol.iterator in value || Symbol.asyncIterator in value ? "iterable" : "object";
 }

@@ -150,6 +150,7 @@ export const serveSettings = {
     file: {
       name: "FILE",
       type: snapshotLocation,
+      replaces: ["--snapshot", "--data"],
       help: "a snapshot, like --snapshot, or anything else, like --data",
     },
     snapshot: {

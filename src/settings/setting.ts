@@ -23,6 +23,8 @@ export interface Setting {
   required?: true;
   /** The property of a switch with which a required setting is not needed. */
   waivedBy?: string;
+  /** The flags that an argument stands for: it overrides their variables, and excludes the flags. */
+  replaces?: readonly string[];
   /** The environment variable of an argument. Every flag has one. */
   variable?: string;
 }

@@ -13,7 +13,7 @@ export interface ValueType<Value, Option = string> {
   value: string;
   /** Whether the flag takes no value: it sets true, and without it, the setting is false. */
   isSwitch?: true;
-  /** The types that the library takes, by `typeof`, or bytes. By default, it takes only strings. */
+  /** The types that the library takes, by `typeof`, bytes or iterable. By default, it takes only strings. */
   takes?: readonly string[];
   /** Always undefined: keeps only the type, which `takes` names. */
   option?: Option;
@@ -126,9 +126,11 @@ function parsePublicUrl(text: string): URL | undefined {
 
 const isLink = (text: string) => Boolean(parseWebUrl(text)) || /^\/(?![/\\])/.test(text);
 
+const hasQuery = (text: string) => /[?#]/.test(text);
+
 /** Returns the URL as it was parsed, which has no white space around it. */
 function baseOf(url: URL | undefined, text: string): string | undefined {
-  if (!url || /[?#]/.test(text)) return undefined;
+  if (!url || hasQuery(text)) return undefined;
   // In links, a path that begins with two slashes would be a host. In the API reference, an
   // apostrophe would end an attribute.
   url.pathname = url.pathname.replace(/^\/+/, "/").replaceAll("'", "%27");
@@ -149,10 +151,15 @@ export const publicBaseUrl = valueType("URL", (text) => baseOf(parsePublicUrl(te
 });
 
 /** An absolute URL that other URLs are resolved against, so a trailing slash matters. */
-export const resolutionBase = valueType("URL", (text) => parsePublicUrl(text)?.href, {
-  wanted: "an http or https URL without a user name or password, such as https://example.org/",
-  isSecret: true,
-});
+export const resolutionBase = valueType(
+  "URL",
+  (text) => (hasQuery(text) ? undefined : parsePublicUrl(text)?.href),
+  {
+    wanted:
+      "an http or https URL without a query, user name or password, such as https://example.org/",
+    isSecret: true,
+  },
+);
 
 /** The URL or path of a page about one thing, with `{id}` in place of its id. */
 export const pageLink = valueType(
