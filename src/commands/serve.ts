@@ -226,6 +226,7 @@ async function openRemote(
     timeoutMs: fetchTimeout,
     onDown: (detail: string) => log.error(`${location.name} ${detail}; serving the old snapshot`),
     onUp: () => log.info(`${location.name} has recovered`),
+    onUnlocked: (reason) => log.warn({ reason }, "cannot lock the copy in the cache folder"),
   });
 }
 

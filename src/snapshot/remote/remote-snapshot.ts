@@ -29,6 +29,8 @@ export interface RemoteOptions {
   /** An attempt has failed for a new reason, but there is a copy. `detail` is for the operator. */
   onDown(detail: string): void;
   onUp(): void;
+  /** The lock that keeps other servers from removing the copy cannot be held. `reason` is for the operator. */
+  onUnlocked(reason: string): void;
 }
 
 export interface RemoteStatus {
@@ -53,7 +55,7 @@ export type RemoteSnapshot = Awaited<ReturnType<typeof openRemoteSnapshot>>;
 /** If the download fails or is slow, uses the copy that an earlier process left in the folder. */
 export async function openRemoteSnapshot(options: RemoteOptions) {
   const { location, folder, timeoutMs, clock = () => performance.now(), onDown, onUp } = options;
-  const copy = await openCachedCopy(folder, location.identity);
+  const copy = await openCachedCopy(folder, location.identity, options.onUnlocked);
   let hasCopy = await verifyFile(copy.path).then(Boolean, () => false);
   const get = createGet(location, timeoutMs);
   /** The ETag that the source sent with the snapshot in the copy, and when. */
@@ -139,9 +141,13 @@ const REMOVAL_MS = 10_000;
 
 /**
  * Keeps other servers from removing the copy of a source, and removes copies that nobody uses.
- * `identity` is that of the source.
+ * `identity` is that of the source. Without a lock, as on a file system that has none, removes nothing.
  */
-async function openCachedCopy(folder: string, identity: string) {
+async function openCachedCopy(
+  folder: string,
+  identity: string,
+  onUnlocked: RemoteOptions["onUnlocked"],
+) {
   const ownId = hash("SHA256", identity, "hex").slice(0, 16);
   const path = join(folder, `${ownId}.snapshot`);
   let use: Disposable | undefined;
@@ -158,9 +164,8 @@ async function openCachedCopy(folder: string, identity: string) {
     mkdirSync(folder, { recursive: true, mode: 0o700 });
     const take = () => lock(lockOf(folder, ownId), { isShared: true });
     use = await waitForLock(path, take, { waitMs: REMOVAL_MS });
-  } catch {
-    // A folder that cannot be written is reported with the download. On a file system without
-    // locks, nobody removes a copy.
+  } catch (error) {
+    onUnlocked(reasonOf(error));
   }
   if (use) await removeOthers();
   return { path, removeOthers, [Symbol.dispose]: () => use?.[Symbol.dispose]() };

@@ -91,7 +91,14 @@ test("80 applies, imports and broken downloads end with the same bytes as whole 
   const events: string[] = [];
   const onDown = (reason: string) => events.push(reason);
   const onUp = () => events.push("up");
-  const options = { location, folder: temporaryFolder(), timeoutMs: 20_000, onDown, onUp };
+  const options = {
+    location,
+    folder: temporaryFolder(),
+    timeoutMs: 20_000,
+    onDown,
+    onUp,
+    onUnlocked() {},
+  };
   const remote = await openRemoteSnapshot(options);
   let partial = 0;
   for (let step = 0; step < 80; step++) {
@@ -134,7 +141,7 @@ test("an error of the cache ends a download of blocks, without a request for the
   const location = parseWebLocation(web.url.href) ?? expect.unreachable();
   const details: string[] = [];
   const onDown = (detail: string) => void details.push(detail);
-  const options = { location, folder, timeoutMs: 20_000, onDown, onUp() {} };
+  const options = { location, folder, timeoutMs: 20_000, onDown, onUp() {}, onUnlocked() {} };
   using remote = await openRemoteSnapshot(options);
 
   await applyChanges(bytesOf([user(1, "Renamed")]), path);

@@ -109,6 +109,7 @@ async function open(
     timeoutMs: 20_000,
     onDown: (reason) => events.push(reason),
     onUp: () => events.push("up"),
+    onUnlocked: (reason) => events.push(`unlocked: ${reason}`),
     ...more,
   });
   return Object.assign(remote, { events });
@@ -388,6 +389,19 @@ test("without a local copy, a failing source or cache is an error that contains 
   writeFileSync(file, "");
   const unwritable = open({ folder: join(file, "cache") });
   await expect(unwritable).rejects.toThrow(/^http:\S+ cannot be cached: not a directory$/);
+});
+
+test("a copy whose lock cannot be held is served, and the reason is reported", async () => {
+  const folder = temporaryFolder();
+  const first = await open({ folder });
+  first[Symbol.dispose]();
+  const lockFile = readdirSync(folder).find((name) => name.endsWith(".in-use.lock")) ?? "";
+  writeFileSync(join(folder, lockFile), "of another program");
+  const remote = await open({ folder });
+  expect(await usersIn(remote)).toBe(2);
+  expect(remote.events).toEqual([
+    expect.stringMatching(/^unlocked: .* is not a Roadbook lock file/),
+  ]);
 });
 
 test("the copy of a URL that no server uses any more is removed, and no other file", async () => {
