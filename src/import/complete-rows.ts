@@ -7,8 +7,7 @@ import { type SQL, sql } from "drizzle-orm";
 import { MAX_ACHIEVEMENTS_BYTES } from "../domain/model.ts";
 import type { Finding, MissingRecord, RecordId, ReportFinding } from "../domain/records.ts";
 import { mustExist } from "../domain/validation-errors.ts";
-import { achievement, user } from "../snapshot/format/schema.ts";
-import { encodeUnlocks, type Unlock } from "../snapshot/format/unlocks.ts";
+import { achievement, encodeUnlocks, type Unlock, user } from "../snapshot/format/schema.ts";
 import { type Database, prepareText } from "../sqlite/driver.ts";
 import type { Ids } from "./ids.ts";
 

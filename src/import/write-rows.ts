@@ -12,8 +12,14 @@ import { parseTime } from "../domain/time.ts";
 import { type InvalidRecord, validateRecord } from "../domain/validate-record.ts";
 import { spell } from "../search/fold.ts";
 import { countOf } from "../snapshot/format/meta.ts";
-import { achievement, company, privateUser, role, user } from "../snapshot/format/schema.ts";
-import type { Unlock } from "../snapshot/format/unlocks.ts";
+import {
+  achievement,
+  company,
+  privateUser,
+  role,
+  type Unlock,
+  user,
+} from "../snapshot/format/schema.ts";
 import { type Database, prepareText } from "../sqlite/driver.ts";
 import { type CompletionOptions, createCompletion } from "./complete-rows.ts";
 import type { Ids } from "./ids.ts";

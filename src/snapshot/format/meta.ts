@@ -7,8 +7,7 @@ import { formatTime } from "../../domain/time.ts";
 import { version } from "../../domain/version.ts";
 import { type Database, prepareText } from "../../sqlite/driver.ts";
 import { SnapshotError } from "./layout.ts";
-import { achievement, company, meta, privateUser, role, user } from "./schema.ts";
-import type { Unlock } from "./unlocks.ts";
+import { achievement, company, meta, privateUser, role, type Unlock, user } from "./schema.ts";
 
 type CountName = "roles" | "achievements" | "companies" | "users" | "public_users";
 export type Counts = Record<CountName, number>;

@@ -6,8 +6,7 @@ import { toFileError } from "../../files/errors.ts";
 import { type Database, prepareText } from "../../sqlite/driver.ts";
 import { readMeta } from "./meta.ts";
 import { openPrivate } from "./open.ts";
-import { achievement, company, privateUser, role, user } from "./schema.ts";
-import type { Unlock } from "./unlocks.ts";
+import { achievement, company, privateUser, role, type Unlock, user } from "./schema.ts";
 
 /** Lists all records by type, then by id. */
 export function* listRecords(db: Database): Generator<DatasetLine> {

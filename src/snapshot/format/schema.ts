@@ -7,6 +7,7 @@ import {
   sqliteTable,
   text,
 } from "drizzle-orm/sqlite-core";
+import { formatTime } from "../../domain/time.ts";
 import type { Sqlite } from "../../sqlite/driver.ts";
 import { APPLICATION_ID, SCHEMA_VERSION } from "./layout.ts";
 
@@ -57,9 +58,23 @@ export const user = sqliteTable("user", {
   /** The JSON of role ids in ascending order. */
   roles: text().notNull(),
   created_at: integer().notNull(),
-  /** The JSON of an array of `Unlock` (unlocks.ts), the newest first. Last, so that other columns are read without it. */
+  /** The JSON of an array of {@link Unlock}, the newest first. Last, so that other columns are read without it. */
   achievements: text().notNull(),
 });
+
+/** An achievement in the column `achievements`. `unlockedAt` is in seconds since 1970. */
+export type Unlock = [achievementId: number, tier: number, unlockedAt: number];
+
+/** Returns the JSON array of a response, given the JSON of each definition. */
+export function encodeUnlocks(unlocks: Unlock[], definitionOf: (id: number) => string): string {
+  let entries = "";
+  for (const [id, tier, unlockedAt] of unlocks) {
+    if (entries) entries += ",";
+    const time = formatTime(unlockedAt);
+    entries += `{"achievement":${definitionOf(id)},"tier":${tier},"unlocked_at":"${time}"}`;
+  }
+  return `[${entries}]`;
+}
 
 /** When a change hid or deleted a user, in milliseconds since 1970; see src/import/takedowns.ts. */
 export const takedown = sqliteTable("takedown", {

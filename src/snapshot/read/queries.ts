@@ -13,8 +13,7 @@ import { formatTime } from "../../domain/time.ts";
 import { NameSearch } from "../../search/find.ts";
 import { MAX_SIMILAR } from "../../search/similar.ts";
 import { type Database, prepareText } from "../../sqlite/driver.ts";
-import { achievement, company, privateUser, role, user } from "../format/schema.ts";
-import { encodeUnlocks } from "../format/unlocks.ts";
+import { achievement, company, encodeUnlocks, privateUser, role, user } from "../format/schema.ts";
 
 type Missing = { missing: "profile_private" | "user_not_found" };
 
