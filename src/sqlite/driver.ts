@@ -32,7 +32,7 @@ export interface Sqlite {
 export type Database = BaseSQLiteDatabase<"sync", unknown> & { $client: Sqlite };
 
 /** The values of a query's placeholders, by name. */
-type Values = Record<string, SqlValue>;
+type NamedValues = Record<string, SqlValue>;
 
 /**
  * Prepares the text of a query without drizzle, which cannot yield rows one by one, and with which
@@ -50,11 +50,11 @@ export function prepareText<Row>(
 
   const { sql, params } = query.toSQL();
   const statement = $client.prepare<Row>(sql);
-  const inOrder = (values: Values) => fillPlaceholders(params, values) as SqlValue[];
+  const inOrder = (values: NamedValues) => fillPlaceholders(params, values) as SqlValue[];
   return {
-    get: (values: Values) => statement.get(...inOrder(values)) ?? undefined,
-    all: (values: Values) => statement.all(...inOrder(values)),
-    iterate: (values: Values = {}) => statement.iterate(...inOrder(values)),
+    get: (values: NamedValues) => statement.get(...inOrder(values)) ?? undefined,
+    all: (values: NamedValues) => statement.all(...inOrder(values)),
+    iterate: (values: NamedValues = {}) => statement.iterate(...inOrder(values)),
   };
 }
 
