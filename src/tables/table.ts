@@ -243,7 +243,8 @@ export const dialects = {
     // A literal without a type gets the column's, such as uuid.
     formatText: (text) => `E'${text.replaceAll(/['\\]/g, "\\$&")}'`,
     formatBytes: (hex) => `E'\\\\x${hex}'`,
-    comment: /--[^\n]*|\/\*.*?\*\//,
+    // A comment can have another in it.
+    comment: /--[^\n]*|\/\*(?:\/\*.*?\*\/|(?!\*\/).)*\*\//,
     quoted: /\bE'(?:[^'\\]|\\.|'')*'|'[^']*'|"[^"]*"|\$(?<tag>\w*)\$.*?\$\k<tag>\$/,
   },
   mysql: {
@@ -260,7 +261,8 @@ export const dialects = {
     // Without quotes, the text cannot end the literal, whatever the server's SQL mode.
     formatText: (text) => `_utf8mb4 X'${toHex(text)}'`,
     formatBytes: (hex) => `X'${hex}'`,
-    comment: /--(?=\s|$)[^\n]*|#[^\n]*|\/\*.*?\*\//,
+    // The servers run what stands in /*! and /*M!.
+    comment: /--(?=\s|$)[^\n]*|#[^\n]*|\/\*(?!M?!).*?\*\//,
     quoted: /'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"|`[^`]*`/,
   },
 } satisfies Record<string, Dialect>;
