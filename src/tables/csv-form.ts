@@ -83,9 +83,10 @@ async function examine({ name, path, table }: CsvFile): Promise<Traits> {
   return traits;
 }
 
-/** Returns the most frequent separator. A line such as sep=; has only one. */
+/** Returns the separator that is most frequent outside quotes. A line such as sep=; has only one. */
 function findDelimiter(line: string): string {
-  const count = (delimiter: string) => line.split(delimiter).length;
+  const bare = line.replaceAll(/"[^"]*"/g, "");
+  const count = (delimiter: string) => bare.split(delimiter).length;
   return [",", ";", "\t"].reduce((best, other) => (count(other) > count(best) ? other : best));
 }
 

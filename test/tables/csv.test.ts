@@ -790,6 +790,12 @@ test.each([
   ]);
 });
 
+test("separators in a quoted title separate nothing", async () => {
+  const title = '"id";"name";"public";"created_at";"notes, which, we, like, to, keep"';
+  const { records } = await importFiles({ "users.csv": `${title}\n1;Ann;yes;2024-03-09;-\n` });
+  expect(records).toHaveLength(1);
+});
+
 test("the name of a file can have spaces instead of underscores", async () => {
   const { records } = await importFiles({
     "users.csv": `${users}7,yes,Ann,2021-05-31\n`,
