@@ -72,20 +72,15 @@ function problemOf(error: unknown, source: string): string {
 }
 
 /**
- * Returns the same text as long as the files stay the same, or cannot be read. Looks at one after the
+ * Returns the same text as long as each file stays the same, or cannot be read. Looks at one after the
  * other, so that a hung network drive holds no more than one of the threads that read files.
  */
 async function factsOf(source: string): Promise<string> {
-  try {
-    const isFolder = (await stat(source)).isDirectory();
-    const files = isFolder ? (await readdir(source)).map((file) => join(source, file)) : [source];
-    const facts: unknown[] = [];
-    for (const file of files) {
-      const { mtimeMs, size, ino } = await stat(file);
-      facts.push([file, mtimeMs, size, ino]);
-    }
-    return JSON.stringify(facts);
-  } catch (error) {
-    return reasonOf(error);
+  const names = await readdir(source).catch(() => []);
+  const facts: unknown[] = [];
+  for (const file of [source, ...names.map((name) => join(source, name))]) {
+    const found = await stat(file).catch(reasonOf);
+    facts.push(file, typeof found === "string" ? found : [found.mtimeMs, found.size, found.ino]);
   }
+  return JSON.stringify(facts);
 }

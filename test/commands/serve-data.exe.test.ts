@@ -1,6 +1,6 @@
 /** `roadbook FILE` and `serve --data`: what people have is imported, served, and imported again. */
 import { expect, test } from "bun:test";
-import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { textOf, user } from "../datasets.ts";
 import { executable, openLogged, readyOrigin, temporaryFolder, until } from "../support.ts";
@@ -24,6 +24,7 @@ test("a folder of CSV files is served, and again after a cell has changed", asyn
   const file = join(folder, "users.csv");
   mkdirSync(folder);
   writeFileSync(file, users);
+  symlinkSync("/gone", join(folder, "notes"));
   const { nameOf, log, close } = await open(folder);
   expect(await nameOf(1)).toBe("Ann");
 
