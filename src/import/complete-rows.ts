@@ -52,11 +52,12 @@ export function createCompletion(db: Database, ids: Ids) {
         nameCompanies(db, sql`company_id IN (${changed})`);
       }
       const hasMissing = reportMissing(db, deletions, ids, report);
+      if (trims && hasMissing) removeMissing(db);
+      // What has been removed takes no space.
       for (const long of listLongUsers(db, maxUnlocks)) {
         reportLong(long, report);
         if (trims) shorten.run(JSON.stringify(long.fitting), long.id);
       }
-      if (trims && hasMissing) removeMissing(db);
       $client.exec("DROP TABLE pending");
     },
   };

@@ -5,7 +5,7 @@ import { applyChanges } from "../../src/import/apply.ts";
 import { importDataset } from "../../src/import/import.ts";
 import { checkSnapshot } from "../../src/snapshot/format/open.ts";
 import { drawBadge } from "../../src/web/drawings.ts";
-import { LONG_LIST, longDataset, makeSnapshot, user } from "../datasets.ts";
+import { exported, LONG_LIST, longDataset, makeSnapshot, user } from "../datasets.ts";
 import { openInProcess, temporaryFolder } from "../support.ts";
 
 const role = (id: number) => ({ type: "role", id, name: `Role ${id}`, hierarchy: id });
@@ -114,6 +114,20 @@ describe("the achievements of one user take at most 128 KB", () => {
     const { fetch } = await openInProcess({ snapshot: path });
     const { achievements } = await (await fetch("/users/1/achievements")).json();
     expect(achievements).toHaveLength(LONG_LIST);
+  });
+
+  test("without those that do not exist and are therefore removed", async () => {
+    const missing = Array.from({ length: 3000 }, (_, at) => {
+      return { id: 2_000_000 + at, tier: 1, unlocked_at: "2026-01-01T00:00:00Z" };
+    });
+    const dataset = [
+      ...long.slice(0, -1),
+      user(1, "Nowak", { achievements: missing.concat(unlocks.slice(0, 1)) }),
+    ];
+    const path = join(temporaryFolder(), "snapshot");
+    const { skipped } = await importDataset(dataset, path, { skipInvalid: true });
+    expect(skipped.count).toBe(missing.length);
+    expect(await exported(path)).toContain(`"achievements":[{"id":${unlocks[0]?.id},`);
   });
 
   test("also after a change that makes a definition longer", async () => {
