@@ -50,6 +50,7 @@ export async function readDataset<Parsed extends RecordId>(
 
     const known = isInvalid ? parsed.recordId : parsed;
     const outcome = known && handler.skip?.(known, parsed, line);
+    if (outcome?.isKept) cleaner.count(oddTexts);
     if (outcome?.madePrivate) madePrivate++;
     const faulty = { type: known?.type, id: known?.id, line };
     for (const finding of findings) errors.report(finding, faulty, outcome);

@@ -21,7 +21,7 @@ export function createSkippingHandler(db: Database, ids: Ids) {
 
     const rest = invalid instanceof InvalidRecord && salvageUser(invalid);
     const isKept = rest && rows.add(rest, line).length === 0;
-    if (isKept) return { consequence: "; the rest of the user is kept" };
+    if (isKept) return { consequence: "; the rest of the user is kept", isKept };
     return { consequence: "; the user becomes private", madePrivate: rows.hide(id) };
   }
 

@@ -50,6 +50,8 @@ export interface RecordHandler<Parsed> {
 export interface Skipped {
   /** Ends the messages about it, as in "; the user becomes private". */
   consequence: string;
+  /** Whether the user is public, without what was invalid. */
+  isKept?: boolean;
   /** Whether a user who was public or absent has become private. */
   madePrivate?: boolean;
 }

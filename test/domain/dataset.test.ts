@@ -301,14 +301,15 @@ test.each([false, true])(
     const described = { ...achievement, description: "&lt;3" };
     const target = join(temporaryFolder(), "snapshot");
     const options = { decodeHtml, skipInvalid: true };
-    const lines = [described, company, role, hidden, invalid, ...people];
+    const kept = { ...user, id: 1000, name: "Kim kim@mail.example", avatar_url: "x y" };
+    const lines = [described, company, role, hidden, invalid, ...people, kept];
     const { names } = await importDataset(lines, target, options);
     const entities = decodeHtml ? { count: 0 } : { count: 3, example: "Tom &amp; Jerry" };
     expect(names).toEqual({
       entities,
       misread: { count: misread.length, example: "Å\u0081ukasz" },
       placeholders: { count: empty.length, example: "NULL" },
-      contacts: { count: contacts.length + Number(decodeHtml), example: "ann@mail.example" },
+      contacts: { count: contacts.length + 1 + Number(decodeHtml), example: "ann@mail.example" },
     });
     const decoded = ["Tom & Jerry", "Ł &lt;", "<3"];
     const written = decodeHtml ? decoded : ["Tom &amp; Jerry", "&#x141;&nbsp; &amp;lt;", "&lt;3"];
