@@ -248,11 +248,11 @@ function renderAchievement(entry: AchievementEntry, context: PageContext): Html 
     <div><h3>${name}</h3><p>${description}</p>${renderDots(worth)}${renderDots(facts)}</div></li>`;
 }
 
-/** Returns undefined for an icon that is not below the base, such as one of another site. */
+/** Returns undefined for an icon that is not below the base, such as none or one of another site. */
 function resolveIcon(icon: string, icons: string): string | undefined {
   const base = new URL(icons.replace(/\/*$/, "/")).href;
   const url = URL.parse(icon, base)?.href;
-  return url?.startsWith(base) ? url : undefined;
+  return url?.startsWith(base) && url !== base ? url : undefined;
 }
 
 /** The style sheet hides a dot at the start of a line. */
