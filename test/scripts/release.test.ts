@@ -15,6 +15,7 @@ import { codeBlocks, root, run, temporaryFolder, tryProgram } from "../support.t
 
 const documents = readDocuments();
 const next = current.replace("-dev", "");
+const [getIt = ""] = /^## Get it\n\n.*?(?=^## )/ms.exec(documents.readme) ?? [];
 const read = (path: string) => readFileSync(join(root, path), "utf8");
 
 test("the README and the manifests have the names and the address of the release", async () => {
@@ -27,19 +28,17 @@ test("the README and the manifests have the names and the address of the release
   for (const found of stdout.trim().split("\n")) expect(found).toEndWith(`/${address}`);
 });
 
-test("until there is a release, the README begins with the build", () => {
-  const [, intro = ""] = /^## Get it\n\n(.*?)\n/ms.exec(documents.readme) ?? [];
+test("until there is a release, the README says so where one would get it", () => {
   const isReleased = /^## \S+ \(\d{4}-/m.test(documents.changelog);
-  expect(intro.includes("[build it](#run-test-build)")).toBe(!isReleased);
+  expect(getIt.includes("[build it](#run-test-build)")).toBe(!isReleased);
   const released = setVersion(documents, next, new Date(0));
   expect(released.readme).not.toContain("There is no release yet");
 });
 
 test("the blocks that get Roadbook name every executable, and are valid shell", async () => {
-  const section = documents.readme.split(/^## /m).find((text) => text.startsWith("Get it")) ?? "";
   for (const name of ["linux-arm64", "linux-arm64-musl", "darwin-x64"])
-    expect(section).toContain(`\`${name}\``);
-  const blocks = codeBlocks(section, "shell");
+    expect(getIt).toContain(`\`${name}\``);
+  const blocks = codeBlocks(getIt, "shell");
   expect(blocks).toHaveLength(7);
   for (const block of blocks) {
     // Each stands alone, so none uses a variable of another.
@@ -144,7 +143,7 @@ test.if(tryProgram("python3"))("the README's line for Linux unpacks an executabl
   expect(packed).toEqual({ code: 0, stdout: "", stderr: "" });
 
   const cwd = temporaryFolder();
-  const [linux = ""] = codeBlocks(readFileSync(join(root, "README.md"), "utf8"), "shell");
+  const [linux = ""] = codeBlocks(getIt, "shell");
   const local = linux.replace(/https:.*\//, `file://${folder}/`);
   expect(local).toContain("/roadbook-linux-x64.tar.gz | tar -xz");
   const { stdout } = await run(["sh", "-c", `${local} && ./roadbook`], { cwd });
