@@ -72,12 +72,7 @@ function addLoose(folded: string, name: string): void {
   for (const spelling of dividedSpellings(folded)) {
     if (DIVIDER.test(spelling)) addDivided(wordsIn(spelling));
   }
-  const keys = keysOfName(name);
-  for (const key of keys) {
-    // Most keys of a name end with that of the last word.
-    const isPart = keys.some((other) => other.length > key.length && other.endsWith(key));
-    addKey(key, isPart);
-  }
+  for (const key of keysOfName(name)) addKey(key);
 }
 
 /** Adds the n-grams of joined words that no word has itself. */
@@ -102,12 +97,11 @@ function pointAt(text: string, at: number, points: number): number {
   return points === text.length ? at : [...text.slice(0, at)].length;
 }
 
-/** Adds the n-grams of a key, or only the first one. No query has a key that is shorter. */
-function addKey(key: string, isPart: boolean): void {
-  const points = terms.open(key);
-  if (points < 3) return;
+/** Adds the n-grams of a key. No query has a key that is shorter than one of them. */
+function addKey(key: string): void {
+  if (terms.open(key) < 3) return;
   terms.add(0, 3, KEY_START);
-  if (!isPart) terms.addRuns(3, KEY);
+  terms.addRuns(3, KEY);
 }
 
 /** Finds two or three code points that occur twice in a row, as in "kiki" and "sansan". */
