@@ -134,13 +134,8 @@ export function spellQuery(query: string): string[] {
 
 /** Folds distinct texts, because folding is slow. The first spelling is kept even if it is empty. */
 function foldDistinct(texts: string[]): string[] {
-  const spellings: string[] = [];
-  texts.forEach((text, at) => {
-    if (texts.indexOf(text) < at) return;
-    const spelling = fold(text);
-    if (at === 0 || (spelling !== "" && !spellings.includes(spelling))) spellings.push(spelling);
-  });
-  return spellings;
+  const [first = "", ...others] = Array.from(new Set(texts), fold);
+  return [...new Set([first, ...others.filter((spelling) => spelling !== "")])];
 }
 
 function firstCodePoints(text: string, count: number): string {
