@@ -11,8 +11,6 @@ import { type LockOptions, waitForLock } from "../files/lock.ts";
 import { type Paths, replaceFile } from "../files/replace.ts";
 import type { Sqlite } from "../sqlite/driver.ts";
 
-const MAX_REMEMBERED = 100_000;
-
 interface OpenOptions extends LockOptions {
   /** Whether keys are only looked up. Then, another command may add keys meanwhile. */
   readsOnly?: boolean;
@@ -81,11 +79,8 @@ function createMap(path: string, client: Sqlite, isNew: boolean) {
     if (key === undefined) return value;
 
     const id = namingMap(() => find.get(key)?.id) ?? addKey(type, key);
-    // Nothing refers to users.
-    if (type !== "user" && id !== undefined) {
-      if (remembered.size === MAX_REMEMBERED) remembered.clear();
-      remembered.set(value, id);
-    }
+    const isFrequent = type === "role" || type === "achievement";
+    if (isFrequent && id !== undefined) remembered.set(value, id);
     return id;
   }
 
@@ -122,10 +117,7 @@ function createMap(path: string, client: Sqlite, isNew: boolean) {
     /** Adds a mark for the new keys, if any. Returns the last mark. Undefined if there are no keys. */
     addMark: () =>
       namingMap(() => {
-        if (hasNewKeys) {
-          const mark = Buffer.from(crypto.getRandomValues(new Uint8Array(16))).toString("hex");
-          client.prepare("INSERT INTO mark (mark) VALUES (?)").run(mark);
-        }
+        if (hasNewKeys) client.exec("INSERT INTO mark (mark) VALUES (lower(hex(randomblob(16))))");
         const last = "SELECT mark FROM mark ORDER BY id DESC";
         return client.prepare<{ mark: string }>(last).get()?.mark;
       }),
@@ -168,7 +160,7 @@ function prepareTable(client: Sqlite, type: RecordType) {
     find: client.prepare<{ id: number }>(`SELECT id FROM ${type} WHERE key = ?`),
     findKey: client.prepare<{ key: string }>(`SELECT key FROM ${type} WHERE id = ?`),
     add: client.prepare<{ id: number }>(`INSERT INTO ${type} (key) VALUES (?) RETURNING id`),
-    /** The ids of values, as a source has them, to which many records may refer. */
+    /** The ids of values, as a source has them. Only of types that have few records, to which many users refer. */
     remembered: new Map<unknown, number>(),
   };
 }
