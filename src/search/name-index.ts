@@ -36,11 +36,7 @@ const STEP_NAMES = 1 << 13;
  * Builds the index of a kind of names, and replaces an existing one. Yields how many names are done
  * after each step.
  */
-export function* buildNameIndex(
-  client: Sqlite,
-  kind: NameKind,
-  sliceNames = SLICE_NAMES,
-): Generator<number, void> {
+export function* buildNameIndex(client: Sqlite, kind: NameKind): Generator<number, void> {
   createEmptyTable(client, `${kind}_ngram`);
   if (kind === "company") client.exec(RANK_COMPANIES);
   const { add } = prepareChanges(client, kind);
@@ -48,7 +44,7 @@ export function* buildNameIndex(
   const sample = new NgramSample();
   let done = 0;
   for (const entry of entries.iterate()) {
-    add(entry, done % sliceNames === 0);
+    add(entry, done % SLICE_NAMES === 0);
     sample.add(entry);
     if (++done % STEP_NAMES === 0) yield done;
   }

@@ -6,6 +6,8 @@ import { type NameKind, nameKinds } from "../../src/domain/model.ts";
 import { NameSearch } from "../../src/search/find.ts";
 import { normalizeQuery, spell } from "../../src/search/fold.ts";
 import { buildNameIndex } from "../../src/search/name-index.ts";
+import { SLICE } from "../../src/search/ngrams.ts";
+import { listEntries } from "../../src/search/result-order.ts";
 import { createSchema } from "../../src/snapshot/format/schema.ts";
 import { sqlite } from "../../src/sqlite/bun.ts";
 import type { Sqlite } from "../../src/sqlite/driver.ts";
@@ -49,13 +51,22 @@ export function openSearch(client: Sqlite, kind: NameKind = "user") {
   return (query: string) => finish(search.find(normalizeQuery(query)));
 }
 
-/** The default of `sliceNames` is that of an import. */
+/** With `sliceNames`, a search can also pause after as many names, instead of the thousands of an import. */
 export function openNames(names: string[], kind: NameKind = "user", sliceNames?: number) {
   const client = sqlite.openMemory().$client;
   createSchema(client);
   fillNames(client, { kind, name: (at) => names[at] ?? "" }, names.length);
-  for (const each of nameKinds) for (const _ of buildNameIndex(client, each, sliceNames));
+  for (const each of nameKinds) for (const _ of buildNameIndex(client, each));
+  if (sliceNames !== undefined) addSlices(client, kind, sliceNames);
   return { client, find: openSearch(client, kind), close: () => client.close() };
+}
+
+/** The first name begins a slice already. */
+function addSlices(client: Sqlite, kind: NameKind, sliceNames: number): void {
+  const rowIds = `SELECT (high << 53) | low AS row FROM (${listEntries[kind]}) ORDER BY 1`;
+  const numbered = `SELECT row, row_number() OVER () - 1 AS at FROM (${rowIds})`;
+  client.exec(`INSERT INTO ${kind}_ngram (rowid, ngrams)
+    SELECT row, '${SLICE}' FROM (${numbered}) WHERE at > 0 AND at % ${sliceNames} = 0`);
 }
 
 const number = (at: number) => String(at).padStart(6, "0");

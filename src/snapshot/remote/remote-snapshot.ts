@@ -23,8 +23,6 @@ export interface RemoteOptions {
   location: RemoteLocation;
   /** How long a download may take without making progress. */
   timeoutMs: number;
-  /** Returns the time in milliseconds. Defaults to a monotonic clock. */
-  clock?: (() => number) | undefined;
   folder: string;
   /** An attempt has failed for a new reason, but there is a copy. `detail` is for the operator. */
   onDown(detail: string): void;
@@ -54,7 +52,7 @@ export type RemoteSnapshot = Awaited<ReturnType<typeof openRemoteSnapshot>>;
 
 /** If the download fails or is slow, uses the copy that an earlier process left in the folder. */
 export async function openRemoteSnapshot(options: RemoteOptions) {
-  const { location, folder, timeoutMs, clock = () => performance.now(), onDown, onUp } = options;
+  const { location, folder, timeoutMs, onDown, onUp } = options;
   const copy = await openCachedCopy(folder, location.identity, options.onUnlocked);
   let hasCopy = await verifyFile(copy.path).then(Boolean, () => false);
   const get = createGet(location, timeoutMs);
@@ -68,11 +66,11 @@ export async function openRemoteSnapshot(options: RemoteOptions) {
   async function attempt(isForced: boolean): Promise<void> {
     const now = formatTime(Math.floor(Date.now() / 1000));
     try {
-      const isTrusted = !isForced && clock() - etagMs < MAX_TRUST_MS;
+      const isTrusted = !isForced && performance.now() - etagMs < MAX_TRUST_MS;
       const received = await download(copy.path, get, hasCopy, isTrusted ? etag : null);
       if (received) {
         etag = received.get("etag");
-        etagMs = clock();
+        etagMs = performance.now();
         // Their servers may have ended since.
         await copy.removeOthers();
       }
