@@ -66,20 +66,24 @@ export function guard(
   changed?: ChangedIds,
 ): Differences {
   const found = compareRows(db, changed);
-  const accidents = new Map<Allowance, string>();
+  const isImport = changed === undefined;
+  // While takedowns are held, these flags would publish hidden users if ids have changed.
+  const isHeld = isImport && old.hasTakedowns;
   function check(allowance: Allowance, { count, of, limit, would }: Rule): void {
-    // The first accident is enough to explain a flag.
-    if (allowed[allowance] || accidents.has(allowance) || count <= limit) return;
+    if (allowed[allowance] || count <= limit) return;
     const all = typeof of === "number" ? of : countSelected(db, sql`old.user o WHERE ${of}`);
-    const share = `${groupDigits(count)} of its ${groupDigits(all)}`;
-    if (isMost(count, all, limit)) accidents.set(allowance, would.replace("…", share));
+    if (!isMost(count, all, limit)) return;
+
+    const happens = would.replace("…", `${groupDigits(count)} of its ${groupDigits(all)}`);
+    const cure = allowance === "allowRenames" ? "give each user an id that stays, or " : "";
+    const intended = isHeld ? HIDE_ELSEWHERE : `add ${FLAGS[allowance]}`;
+    const advice = `${cure}if this is intended, ${intended}`;
+    throw new UnlikelyChange(old.name, `would ${happens}; nothing was written (${advice})`);
   }
 
-  const isImport = changed === undefined;
   if (isImport) check("allowRenames", toRenames(found));
   for (const loss of listLosses(db, old, after, found)) check("allowShrink", loss);
   if (isImport) check("allowReveal", toReveals(old, found));
-  if (accidents.size > 0) refuse(old.name, accidents, isImport && old.hasTakedowns);
   return toDifferences(old, after, found);
 }
 
@@ -152,23 +156,6 @@ function limitOf(old: OldSnapshot | undefined): number {
 
 function isMost(count: number, all: number, limit: number): boolean {
   return count > limit && count > all / 2;
-}
-
-/**
- * Throws because of what would happen to the snapshot `name`. The message names the flags that allow it,
- * unless takedowns are held: if ids have changed, these flags would publish hidden users.
- */
-function refuse(name: string, accidents: ReadonlyMap<Allowance, string>, isHeld: boolean): never {
-  const list = new Intl.ListFormat("en");
-  const would = list.format(accidents.values());
-  const cure = accidents.has("allowRenames") ? "give each user an id that stays, or " : "";
-  const intended = isHeld
-    ? HIDE_ELSEWHERE
-    : `add ${list.format(accidents.keys().map((each) => FLAGS[each]))}`;
-  throw new UnlikelyChange(
-    name,
-    `would ${would}; nothing was written (${cure}if this is intended, ${intended})`,
-  );
 }
 
 function toDifferences(before: Totals, after: Totals, found: Comparison): Differences {
