@@ -29,8 +29,6 @@ function isAvatar(value: string): boolean {
 /** In code points. */
 export const MAX_NAME = 200;
 
-const MARK = /^[0-9a-f]{32}$/;
-
 /** The check of a string schema. A symbol, so it does not appear in JSON Schema. */
 const IS_VALID = Symbol("isValid");
 const CHECKED_STRING = "CheckedString";
@@ -50,11 +48,6 @@ TypeRegistry.Set<CheckedString>(CHECKED_STRING, (schema, value) => {
 export const Id = integer(`an integer from 1 to ${Number.MAX_SAFE_INTEGER}`, 1, "id");
 export const Count = integer(`an integer from 0 to ${Number.MAX_SAFE_INTEGER}`, 0);
 const Integer = integer("an integer", Number.MIN_SAFE_INTEGER);
-
-/** Identifies a state of an id map: 16 random digits of the map, and 16 of its last new keys. */
-export const Mark = string("the mark of an id map", { pattern: MARK.source }, (value) =>
-  MARK.test(value),
-);
 
 export const Text = string("a valid Unicode string");
 

@@ -78,7 +78,7 @@ function findUsers(
   const found = new Map<number, HiddenUser>();
   const missing: string[] = [];
   for (const given of all) {
-    const id = ids.find("user", given) ?? 0;
+    const id = ids.findUser(given) ?? 0;
     const publicRow = db.select({ id: user.id }).from(user).where(eq(user.id, id)).get();
     const row = publicRow ?? db.select().from(privateUser).where(eq(privateUser.id, id)).get();
     if (!row) missing.push(describeMissing(given, ids));

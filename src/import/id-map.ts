@@ -92,9 +92,9 @@ function createMap(path: string, client: Sqlite, isNew: boolean) {
 
   return {
     path,
-    find(type: RecordType, value: unknown): number | undefined {
-      const key = toKey(value);
-      return key === undefined ? undefined : namingMap(() => statements[type].find.get(key)?.id);
+    findUser(given: string | number): number | undefined {
+      const key = toKey(given);
+      return key === undefined ? undefined : namingMap(() => statements.user.find.get(key)?.id);
     },
     findKey: ({ type, id }: RecordId) => namingMap(() => statements[type].findKey.get(id)?.key),
 

@@ -5,7 +5,7 @@
  * file as a source, or an export, whose first line names the mark) have numbers, which are not translated
  * again. The map must have the marks of all numbers, for the reason in ../domain/README.md.
  */
-import type { RawRecord, RecordId, RecordType, SourceIds } from "../domain/records.ts";
+import type { RawRecord, RecordId, SourceIds } from "../domain/records.ts";
 import type { IdMap } from "./id-map.ts";
 import type { OldSnapshot } from "./old-snapshot.ts";
 import { HIDE_ELSEWHERE } from "./takedowns.ts";
@@ -26,9 +26,9 @@ export function createIds(source: SourceIds, old?: OldSnapshot, map?: IdMap, for
   }
 
   return {
-    /** Returns the id in the snapshot of a record that an operator names, if it can have one. */
-    find(type: RecordType, given: string | number): number | undefined {
-      if (translator) return translator.find(type, given);
+    /** Returns the id in the snapshot of a user whom an operator names, if the user can have one. */
+    findUser(given: string | number): number | undefined {
+      if (translator) return translator.findUser(given);
       return typeof given === "number" ? given : undefined;
     },
     /** Returns a record of the source with numbers instead of keys. */

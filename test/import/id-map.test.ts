@@ -156,7 +156,7 @@ test("keys are text without the space around them, and 5 is the same key as text
   const hiding = hideUsers(["AB", "ac", 60], target, { idMap });
   await expect(hiding).rejects.toThrow("user ac, user 60; nothing was written");
   using map = await openIdMap(idMap, { readsOnly: true });
-  expect([5, "5 ", "6"].map((id) => map?.find("user", id))).toEqual([1, 1, undefined]);
+  expect([5, "5 ", "6"].map((id) => map?.findUser(id))).toEqual([1, 1, undefined]);
 });
 
 test("hide of the number in a page's address says which key that is", async () => {

@@ -6,7 +6,6 @@ import type { SQLiteTable } from "drizzle-orm/sqlite-core";
 import { formatTime } from "../../domain/time.ts";
 import { version } from "../../domain/version.ts";
 import { type Database, prepareText } from "../../sqlite/driver.ts";
-import { SnapshotError } from "./layout.ts";
 import { achievement, company, meta, privateUser, role, type Unlock, user } from "./schema.ts";
 
 type CountName = "roles" | "achievements" | "companies" | "users" | "public_users";
@@ -46,18 +45,12 @@ export function writeMeta(db: Database, contents: Contents, builtAtMs: number): 
 export function readMeta(db: Database): Meta {
   // As text, because drizzle takes milliseconds to build its first query, and every start reads this.
   const rows = db.values<[key: string, value: string]>("SELECT key, value FROM meta");
-  const facts: Partial<Record<string, string>> = Object.fromEntries(rows);
-  const { built_at, roadbook_version, counts, unlocked, featured, id_map } = facts;
-  if (!built_at || !roadbook_version || !counts || !unlocked || !featured) {
-    throw new SnapshotError("is damaged: its metadata is incomplete");
-  }
+  const facts = Object.fromEntries(rows) as Record<keyof Meta, string>;
   return {
-    built_at,
-    roadbook_version,
-    counts: JSON.parse(counts),
-    unlocked: Number(unlocked),
-    featured: JSON.parse(featured),
-    id_map,
+    ...facts,
+    counts: JSON.parse(facts.counts),
+    unlocked: Number(facts.unlocked),
+    featured: JSON.parse(facts.featured),
   };
 }
 
