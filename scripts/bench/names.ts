@@ -14,8 +14,7 @@ import { Random } from "../../src/domain/random.ts";
 import { fold, normalizeQuery, spell, spellQuery } from "../../src/search/fold.ts";
 import { keysOfName } from "../../src/search/keys/keys.ts";
 import { type LooseQuery, matchesLoosely, spellLoosely } from "../../src/search/loose.ts";
-import { hasWords, requiredWordsOf, tierOf } from "../../src/search/tiers.ts";
-import { compactOf, wordsIn } from "../../src/search/words.ts";
+import { compactOf, hasWords, requiredWordsOf, tierOf, wordsIn } from "../../src/search/tiers.ts";
 import { format, type Options, tableOf } from "./measure.ts";
 import { benchSlips } from "./slips.ts";
 

@@ -5,8 +5,8 @@
 import type { NameKind } from "../domain/model.ts";
 import type { Sqlite, Statement } from "../sqlite/driver.ts";
 import type { Lookup } from "./lookups.ts";
+import { ALL_ROWS, idOfRow, type RowRange } from "./name-index.ts";
 import { SLICE } from "./ngrams.ts";
-import { ALL_ROWS, idOfRow, type RowRange } from "./result-order.ts";
 import { termOf } from "./terms.ts";
 import { Vocabulary } from "./vocabulary.ts";
 

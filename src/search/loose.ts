@@ -2,7 +2,7 @@
 import { hasCodePoints } from "../domain/text.ts";
 import { fold, SPELLING_END, TRANSLITERATED } from "./fold.ts";
 import { keysOfName, keysOfQuery, spellingsInUse } from "./keys/keys.ts";
-import { compactOf, wordStartsOf } from "./words.ts";
+import { compactOf, wordStartsOf } from "./tiers.ts";
 
 /** How short a loose spelling of a query may be. */
 const MIN_LOOSE_CODE_POINTS = 3;

@@ -7,7 +7,7 @@ import { SPELLING_END, TRANSLITERATED } from "./fold.ts";
 import { keysOfName } from "./keys/keys.ts";
 import { dividedSpellings } from "./loose.ts";
 import { TermWriter } from "./terms.ts";
-import { DIVIDER, wordStartsOf, wordsIn } from "./words.ts";
+import { wordStartsOf, wordsIn } from "./tiers.ts";
 
 // Folding drops control characters, so no name contains these marks.
 /** Precedes the first two and the first three code points of a name. */
@@ -35,8 +35,14 @@ export const SLICE = "\u009b";
 
 const terms = new TermWriter();
 
-/** Returns the n-grams of all spellings of a name (`folded`), as the text that FTS5 indexes. */
-export function ngramsOf({ folded, name }: { folded: string; name: string }): string {
+/** A name, and all its spellings in one text. */
+export interface SpelledName {
+  name: string;
+  folded: string;
+}
+
+/** Returns the n-grams of all spellings of a name, as the text that FTS5 indexes. */
+export function ngramsOf({ folded, name }: SpelledName): string {
   const spellings = folded.split(SPELLING_END);
   for (const spelling of spellings) {
     if (spelling !== "") addSpelling(spelling);
@@ -70,7 +76,8 @@ function addSpelling(spelling: string): void {
 /** Adds the n-grams that only loose spellings have. */
 function addLoose(folded: string, name: string): void {
   for (const spelling of dividedSpellings(folded)) {
-    if (DIVIDER.test(spelling)) addDivided(wordsIn(spelling));
+    const words = wordsIn(spelling);
+    if (words.length > 1) addDivided(words);
   }
   for (const key of keysOfName(name)) addKey(key);
 }

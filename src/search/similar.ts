@@ -14,8 +14,8 @@
 import { MAX_QUERY_CODE_POINTS, SPELLING_END, spellQuery } from "./fold.ts";
 import type { IndexReader } from "./index-reader.ts";
 import { eachOf, type Lookup, MAX_BESIDE_MARKS } from "./lookups.ts";
+import { rowsUpToLength } from "./name-index.ts";
 import { END, START, trigramsOf } from "./ngrams.ts";
-import { rowsUpToLength } from "./result-order.ts";
 import type { Vocabulary } from "./vocabulary.ts";
 
 export const MAX_SIMILAR = 3;

@@ -1,7 +1,6 @@
-/** In which of tiers 1 to 5 a name matches a query. README.md has the rules. */
+/** In which of tiers 1 to 5 a name matches a query, and where its words are. README.md has the rules. */
 import { hasCodePoints } from "../domain/text.ts";
 import { SPELLING_END } from "./fold.ts";
-import { isWordStart } from "./words.ts";
 
 /** The tiers in which a name contains the whole query. In tier 5, it contains the words. */
 export type WholeTier = 1 | 2 | 3 | 4;
@@ -39,3 +38,30 @@ export function hasWords(folded: string, words: string[]): boolean {
 function isOutside(folded: string, at: number): boolean {
   return at < 0 || at >= folded.length || folded[at] === SPELLING_END;
 }
+
+const WORD_START = /(?<![\p{L}\p{N}]\p{M}*)[\p{L}\p{N}]/gu;
+const WORD_START_HERE = new RegExp(WORD_START, "uy");
+
+/** Creates no RegExp match objects, which would take gigabytes of memory for all long names. */
+export function wordStartsOf(name: string): number[] {
+  const starts: number[] = [];
+  WORD_START.lastIndex = 0;
+  while (WORD_START.test(name)) {
+    const at = WORD_START.lastIndex - 1;
+    const isSecondHalf = (name.charCodeAt(at) & 0xfc00) === 0xdc00;
+    starts.push(isSecondHalf ? at - 1 : at);
+  }
+  return starts;
+}
+
+export function isWordStart(name: string, at: number): boolean {
+  WORD_START_HERE.lastIndex = at;
+  return WORD_START_HERE.test(name);
+}
+
+/** Letters, digits and marks. Everything else divides words. */
+const WORDS = /[\p{L}\p{N}\p{M}]+/gu;
+export const wordsIn = (text: string): string[] => text.match(WORDS) ?? [];
+
+/** Returns a text without what divides its words. */
+export const compactOf = (text: string) => wordsIn(text).join("");

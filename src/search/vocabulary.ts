@@ -5,8 +5,7 @@
  */
 import type { NameKind } from "../domain/model.ts";
 import type { Sqlite, Statement } from "../sqlite/driver.ts";
-import { ngramsOf } from "./ngrams.ts";
-import type { Entry } from "./result-order.ts";
+import { ngramsOf, type SpelledName } from "./ngrams.ts";
 import { GAP, ngramOf, SEPARATOR, termOf } from "./terms.ts";
 
 /** One of this many names is counted. */
@@ -26,7 +25,7 @@ export class NgramSample {
   readonly #counts = new Map<string, number>();
   #added = 0;
 
-  add(name: Pick<Entry, "folded" | "name">): void {
+  add(name: SpelledName): void {
     if (this.#added++ % SAMPLED !== 0) return;
     for (const term of new Set(ngramsOf(name).trimEnd().split(SEPARATOR))) {
       this.#counts.set(term, (this.#counts.get(term) ?? 0) + 1);

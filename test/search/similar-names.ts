@@ -5,9 +5,8 @@
 import { type NameKind, nameKinds } from "../../src/domain/model.ts";
 import { NameSearch } from "../../src/search/find.ts";
 import { normalizeQuery, spell } from "../../src/search/fold.ts";
-import { buildNameIndex } from "../../src/search/name-index.ts";
+import { buildNameIndex, listEntries } from "../../src/search/name-index.ts";
 import { SLICE } from "../../src/search/ngrams.ts";
-import { listEntries } from "../../src/search/result-order.ts";
 import { createSchema } from "../../src/snapshot/format/schema.ts";
 import { sqlite } from "../../src/sqlite/bun.ts";
 import type { Sqlite } from "../../src/sqlite/driver.ts";

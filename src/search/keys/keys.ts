@@ -3,13 +3,11 @@
  * the other files of this folder the letters of each script.
  */
 import { fold, TRANSLITERATED } from "../fold.ts";
-import { wordsIn } from "../words.ts";
+import { wordsIn } from "../tiers.ts";
 import { replaceBy, spellArmenian, spellGeorgian } from "./alphabets.ts";
 import { spellCyrillic, spellCyrillicInUse } from "./cyrillic.ts";
+import { spellChinese, spellJapanese, spellKorean } from "./east-asian.ts";
 import { spellGreek, spellGreekInUse } from "./greek.ts";
-import { spellChinese } from "./han.ts";
-import { spellKorean } from "./hangul.ts";
-import { spellJapanese } from "./kana.ts";
 
 const scripts: [RegExp, (text: string) => string[]][] = [
   [/\p{Script=Cyrillic}/u, spellCyrillic],
