@@ -79,10 +79,10 @@ export class NameSearch {
   /** Yields matches in tiers 1 to 4. */
   *#listWhole(spellings: string[]): Generator<number, void> {
     // The first of all matches: those in tier 4, unless a better tier has enough.
-    const first = this.#reader.listContaining(spellings, this.#lookUp(4, spellings), MAX_RESULTS);
+    const first = this.#reader.listNames(spellings, this.#lookUp(4, spellings), MAX_RESULTS);
     if (first.length === MAX_RESULTS) {
       for (const tier of [1, 2, 3] as const) {
-        const names = this.#reader.readContaining(spellings, this.#lookUp(tier, spellings));
+        const names = this.#reader.readNames(spellings, this.#lookUp(tier, spellings));
         for (const { id, folded } of names) if (bestTier(folded, spellings) <= tier) yield id;
       }
     }
@@ -112,7 +112,7 @@ export class NameSearch {
     const loose = spellLoosely(query, spellings);
     const lookups = lookUpLoosely(loose, this.#reader.vocabulary);
     if (lookups.length === 0) return;
-    for (const name of this.#reader.listNames(lookups, MAX_LOOSELY_COMPARED)) {
+    for (const name of this.#reader.listNames([], lookups, MAX_LOOSELY_COMPARED)) {
       if (matchesLoosely(name, loose)) yield name.id;
     }
   }

@@ -6,7 +6,13 @@
 import anyAscii from "any-ascii";
 import { collapseSpaces, hasCodePoints, isClean } from "../domain/text.ts";
 
-/** Separates the spellings of a name in a single text, such as the column `folded`. */
+/** A name, and all its spellings in one text. */
+export interface SpelledName {
+  name: string;
+  folded: string;
+}
+
+/** Separates the spellings of a name in that text. */
 export const SPELLING_END = "\n";
 
 const ASCII = /^[\x20-\x7e]*$/;

@@ -4,6 +4,7 @@
  */
 import type { NameKind } from "../domain/model.ts";
 import type { Sqlite, Statement } from "../sqlite/driver.ts";
+import type { SpelledName } from "./fold.ts";
 import type { Lookup } from "./lookups.ts";
 import { ALL_ROWS, idOfRow, type RowRange } from "./name-index.ts";
 import { SLICE } from "./ngrams.ts";
@@ -19,20 +20,14 @@ const SLICE_READS = 1 << 13;
 
 const NO_LIMIT = -1;
 
-interface FoldedName {
+interface IndexedName extends SpelledName {
   id: number;
-  folded: string;
-}
-
-interface IndexedName extends FoldedName {
-  name: string;
 }
 
 export class IndexReader {
   readonly kind: NameKind;
   readonly vocabulary: Vocabulary;
   readonly #ids: Statement<{ id: number }>;
-  readonly #containing: Statement<FoldedName>;
   readonly #names: Statement<IndexedName>;
   readonly #sliceStarts: Statement<{ row: string }>;
 
@@ -48,11 +43,9 @@ export class IndexReader {
     this.#ids = client.prepare(`SELECT ${id} AS id
       FROM ${table} AS ngram WHERE ${table} MATCH ? ${inOrder}`);
     // SQLite compares the names, because reading each into JavaScript takes longer.
-    this.#containing = client.prepare(`SELECT record.id, folded
+    this.#names = client.prepare(`SELECT record.id, folded, name
       FROM ${records} WHERE ${table} MATCH ? AND (instr(folded, ?) OR instr(folded, ?))
         AND ${inRows} ${inOrder}`);
-    this.#names = client.prepare(`SELECT record.id, folded, name
-      FROM ${records} WHERE ${table} MATCH ? AND ${inRows} ${inOrder}`);
     this.#sliceStarts = client.prepare(`SELECT CAST(rowid AS TEXT) AS row
       FROM ${table} WHERE ${table} MATCH '${SLICE}' ORDER BY rowid`);
   }
@@ -62,19 +55,14 @@ export class IndexReader {
     return this.#ids.all(this.#write(lookups), limit).map(({ id }) => id);
   }
 
-  /** Lists the first names that any of the lookups finds. */
-  listNames(lookups: Lookup[], limit: number, rows = ALL_ROWS): IndexedName[] {
-    return this.#names.all(this.#write(lookups), ...rows, limit);
-  }
-
-  /** Lists the first of those that also contain one of the texts, which are at most two. */
-  listContaining([text = "", other]: string[], lookups: Lookup[], limit: number): FoldedName[] {
-    return this.#containing.all(this.#write(lookups), text, other ?? null, ...ALL_ROWS, limit);
+  /** Lists the first names that any of the lookups finds and that contain one of up to two texts, if given. */
+  listNames([text = "", other]: string[], lookups: Lookup[], limit: number, rows = ALL_ROWS) {
+    return this.#names.all(this.#write(lookups), text, other ?? null, ...rows, limit);
   }
 
   /** Reads all of those one by one. */
-  readContaining([text = "", other]: string[], lookups: Lookup[], rows = ALL_ROWS) {
-    return this.#containing.iterate(this.#write(lookups), text, other ?? null, ...rows, NO_LIMIT);
+  readNames([text = "", other]: string[], lookups: Lookup[], rows = ALL_ROWS) {
+    return this.#names.iterate(this.#write(lookups), text, other ?? null, ...rows, NO_LIMIT);
   }
 
   /**
@@ -82,17 +70,17 @@ export class IndexReader {
    * make FTS5 read every name that has one of them. So these are read in slices, and others wait less than
    * 20 ms even with five million users.
    */
-  *readWithPauses(texts: string[], lookups: Lookup[]): Generator<FoldedName | "pause", void> {
+  *readWithPauses(texts: string[], lookups: Lookup[]): Generator<IndexedName | "pause", void> {
     let reads = 0;
     for (const lookup of lookups) {
       reads += Math.min(...lookup.map((group) => this.vocabulary.countAll(group)));
     }
-    if (reads <= SLICE_READS) return yield* this.readContaining(texts, lookups);
+    if (reads <= SLICE_READS) return yield* this.readNames(texts, lookups);
     // FTS5 looks for the first name before it heeds the limits of a slice, and heeds them only where it
     // finds one, so it also has to find the names of SLICE.
     const sliced = lookups.map((lookup) => lookup.map((group) => [...group, SLICE]));
     for (const rows of this.#listSlices(Math.ceil(reads / SLICE_READS))) {
-      yield* this.readContaining(texts, sliced, rows);
+      yield* this.readNames(texts, sliced, rows);
       yield "pause";
     }
   }

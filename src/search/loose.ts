@@ -1,6 +1,6 @@
 /** Whether a name matches a query loosely, which is tier 6. README.md has the rules. */
 import { hasCodePoints } from "../domain/text.ts";
-import { fold, SPELLING_END, TRANSLITERATED } from "./fold.ts";
+import { fold, SPELLING_END, type SpelledName, TRANSLITERATED } from "./fold.ts";
 import { keysOfName, keysOfQuery, spellingsInUse } from "./keys/keys.ts";
 import { compactOf, wordStartsOf } from "./tiers.ts";
 
@@ -51,7 +51,7 @@ function beginsWord(texts: string[], compactQuery: string): boolean {
 }
 
 export function matchesLoosely(
-  { folded, name }: { folded: string; name: string },
+  { folded, name }: SpelledName,
   { compact, keys }: LooseQuery,
 ): boolean {
   const spellings = dividedSpellings(folded);

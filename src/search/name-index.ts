@@ -5,7 +5,8 @@
  */
 import type { NameKind } from "../domain/model.ts";
 import type { Sqlite } from "../sqlite/driver.ts";
-import { ngramsOf, SLICE, type SpelledName } from "./ngrams.ts";
+import type { SpelledName } from "./fold.ts";
+import { ngramsOf, SLICE } from "./ngrams.ts";
 import { NgramSample } from "./vocabulary.ts";
 
 /** Longer names count as this long, so that a length and an id fit into a row id, which has 63 bits. */

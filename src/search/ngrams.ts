@@ -3,7 +3,7 @@
  * a query of that length is one itself, and a single code point is the beginning of some.
  */
 import { hasCodePoints } from "../domain/text.ts";
-import { SPELLING_END, TRANSLITERATED } from "./fold.ts";
+import { SPELLING_END, type SpelledName, TRANSLITERATED } from "./fold.ts";
 import { keysOfName } from "./keys/keys.ts";
 import { dividedSpellings } from "./loose.ts";
 import { TermWriter } from "./terms.ts";
@@ -34,12 +34,6 @@ const REPEATED = "\u009a";
 export const SLICE = "\u009b";
 
 const terms = new TermWriter();
-
-/** A name, and all its spellings in one text. */
-export interface SpelledName {
-  name: string;
-  folded: string;
-}
 
 /** Returns the n-grams of all spellings of a name, as the text that FTS5 indexes. */
 export function ngramsOf({ folded, name }: SpelledName): string {

@@ -51,7 +51,7 @@ export function listSimilar(reader: IndexReader, query: string): SimilarName[] {
     // little shorter (Альберт and albert).
     const rows = rowsUpToLength[reader.kind](points.length + 2 * maxSlips);
     for (const lookup of lookUpEdges(points, reader.vocabulary)) {
-      const names = reader.listNames([lookup], left, rows);
+      const names = reader.listNames([], [lookup], left, rows);
       left -= names.length;
       for (const { id, folded } of names) {
         if (compared.has(folded)) continue;

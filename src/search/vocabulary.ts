@@ -5,7 +5,8 @@
  */
 import type { NameKind } from "../domain/model.ts";
 import type { Sqlite, Statement } from "../sqlite/driver.ts";
-import { ngramsOf, type SpelledName } from "./ngrams.ts";
+import type { SpelledName } from "./fold.ts";
+import { ngramsOf } from "./ngrams.ts";
 import { GAP, ngramOf, SEPARATOR, termOf } from "./terms.ts";
 
 /** One of this many names is counted. */
