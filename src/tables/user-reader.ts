@@ -3,7 +3,6 @@
  * order of the users' ids, so only a few pages are in memory. Reports rows that belong to
  * nobody or are invalid.
  */
-import { setImmediate } from "node:timers/promises";
 import { type Static, Type } from "@sinclair/typebox";
 import { UnlockedAchievement } from "../domain/model.ts";
 import type { Finding, Item, RawRecord, RecordType } from "../domain/records.ts";
@@ -12,17 +11,12 @@ import { shapeFor } from "../domain/validate-record.ts";
 import { InvalidCell, listErrors, mustBeId, mustExist } from "../domain/validation-errors.ts";
 import { type Cells, ownedTables, toCells } from "./columns.ts";
 import type { Companies } from "./companies.ts";
-import { readAhead } from "./read-ahead.ts";
 import { type CheckedRow, checkRows, toItems, toProblem } from "./row-items.ts";
 import type { Row, Table, Tables } from "./table.ts";
 
 /** The ids of the roles and achievements. */
 type KnownIds = Record<"role" | "achievement", ReadonlySet<unknown>>;
 
-/** How many rows to add to their users at a time, which takes about a millisecond. */
-const ROWS_AT_A_TIME = 500;
-/** How many pages to request before the one that is used. */
-const AHEAD = 2;
 /** How many ids of a table to look for at the end, because the pages had no users with them. */
 const MAX_MISSING = 100;
 
@@ -87,58 +81,29 @@ class UserPage {
   }
 }
 
-/** Rows that belong to the users of a page. */
-interface OwnedRows {
-  page: UserPage;
-  table: Table;
-  rows: readonly Row[];
-}
-
 /** Yields the users of each page with all that they have, after the errors in the rows that say so. */
 export async function* readUsers(
   tables: Tables,
   known: KnownIds,
   companies: Companies,
 ): AsyncGenerator<readonly Item[]> {
-  /** Some ids in each table that no user has. */
-  const unowned = new Map<Table, (number | string)[]>();
-
-  for await (const next of readAhead(listPages(tables), AHEAD)) {
-    if (next instanceof UserPage) {
-      yield next.items(companies);
-      continue;
-    }
-
-    const { page, table, rows } = next;
-    const ids = unowned.get(table) ?? [];
-    unowned.set(table, ids);
-    for (let at = 0; at < rows.length; at += ROWS_AT_A_TIME) {
-      // Lets the database's client receive a reply and send the next query.
-      await setImmediate();
-      yield rows.slice(at, at + ROWS_AT_A_TIME).flatMap((row) => {
-        const errors = page.add(table, row, known);
-        for (const { missing } of errors) {
-          if (missing?.type === "user" && ids.length < MAX_MISSING) ids.push(missing.id);
-        }
-        return errors.map((error) => toProblem(table, row, error));
-      });
-    }
-  }
-
-  for (const [table, ids] of unowned) {
-    if (ids.length > 0 && (await tables.get("users")?.hasAny(ids))) throw table.misordered();
-  }
-}
-
-/** Yields the rows that belong to the users of a page, then that page, and at the end the rows of nobody. */
-async function* listPages(tables: Tables): AsyncGenerator<OwnedRows | UserPage> {
   const users = tables.get("users");
   const owned = ownedTables.flatMap((name) => tables.get(name) ?? []);
+  /** Some ids in each table that no user has. */
+  const unowned = new Map(owned.map((table) => [table, new Set<number | string>()]));
 
-  /** Yields the rows whose users come after one id and not after another. */
-  async function* listOwned(page: UserPage, after: unknown, upTo?: unknown) {
-    for (const table of owned) {
-      for await (const rows of table.pages(after, upTo)) yield { page, table, rows };
+  /** Gives a page the rows whose users come after one id and not after another. Yields the errors in them. */
+  async function* addOwned(page: UserPage, after: unknown, upTo?: unknown) {
+    for (const [table, ids] of unowned) {
+      for await (const rows of table.pages(after, upTo)) {
+        yield rows.flatMap((row) => {
+          const errors = page.add(table, row, known);
+          for (const { missing } of errors) {
+            if (missing?.type === "user" && ids.size < MAX_MISSING) ids.add(missing.id);
+          }
+          return errors.map((error) => toProblem(table, row, error));
+        });
+      }
     }
   }
 
@@ -148,12 +113,16 @@ async function* listPages(tables: Tables): AsyncGenerator<OwnedRows | UserPage> 
     for await (const rows of users.pages()) {
       const page = new UserPage(checkRows(users, rows));
       const upTo = rows.at(-1)?.id;
-      yield* listOwned(page, last, upTo);
-      yield page;
+      yield* addOwned(page, last, upTo);
+      yield page.items(companies);
       last = upTo;
     }
   }
-  yield* listOwned(new UserPage([]), last);
+  yield* addOwned(new UserPage([]), last);
+
+  for (const [table, ids] of unowned) {
+    if (ids.size > 0 && (await users?.hasAny([...ids]))) throw table.misordered();
+  }
 }
 
 /** Returns the error for a reference to a record that does not exist. */
