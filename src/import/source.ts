@@ -15,7 +15,7 @@ import type { Database } from "../sqlite/driver.ts";
 import { idFormats, type TableName, tableNames } from "../tables/columns.ts";
 import { openCsvSource } from "../tables/csv-source.ts";
 import { DATABASE_TIMEOUT_MS, openDatabase } from "../tables/database-source.ts";
-import { type Dialect, dialects } from "../tables/table.ts";
+import { type Dialect, dialects } from "../tables/dialects.ts";
 import { createReader } from "../tables/table-reader.ts";
 import { type LineSource, openLines } from "./line-reader.ts";
 import type { ImportOptions } from "./options.ts";

@@ -10,12 +10,8 @@ import { isPlaceholder, isUncomputed } from "../domain/placeholders.ts";
 import type { RecordType } from "../domain/records.ts";
 import { digitsOf, toKey } from "../domain/source-ids.ts";
 import { InvalidCell } from "../domain/validation-errors.ts";
+import type { Dialect } from "./dialects.ts";
 import { type DateOrders, toTime } from "./times.ts";
-
-interface TableColumns {
-  readonly required: readonly string[];
-  readonly optional: readonly string[];
-}
 
 export const tableColumns = {
   roles: { required: ["id", "name", "hierarchy"], optional: [] },
@@ -33,7 +29,7 @@ export const tableColumns = {
     required: ["user_id", "achievement_id", "tier", "unlocked_at"],
     optional: [],
   },
-} as const satisfies Record<string, TableColumns>;
+} as const satisfies Record<string, Record<"required" | "optional", readonly string[]>>;
 export type TableName = keyof typeof tableColumns;
 export type ColumnName = (typeof tableColumns)[TableName]["required" | "optional"][number];
 
@@ -63,8 +59,8 @@ const columns: Readonly<Record<ColumnName, keyof typeof readers>> = {
 /** How the cells of one file differ from those of others. */
 export interface CellFormat {
   readonly ids: IdFormat;
-  /** Only MySQL sends a bit as a byte. */
-  readonly dialect: { readonly hasBits: boolean };
+  /** Of the database where they are. */
+  readonly dialect: Dialect;
   /** Whether people have written the cells in a spreadsheet, which shows errors as text. */
   readonly isSpreadsheet: boolean;
   /** The orders of day and month in columns, where they differ from {@link toTime}'s own. */

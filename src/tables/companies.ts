@@ -18,9 +18,9 @@ export type Companies = Awaited<ReturnType<typeof readCompanies>>;
 /** Reads which companies the users have. */
 export async function readCompanies(tables: Tables) {
   const users = tables.get("users");
-  const members = users?.header.columns.has("company_id") ? await countMembers(users) : undefined;
+  const members = users?.columns.has("company_id") ? await countMembers(users) : undefined;
   /** The names that users write, by the folded name. */
-  const written = users?.header.columns.has("company") ? await readNames(users) : undefined;
+  const written = users?.columns.has("company") ? await readNames(users) : undefined;
   /** The ids of the companies that users can name, by the folded name. Undefined if several have it. */
   const named = new Map<string, unknown>();
 
@@ -81,9 +81,9 @@ interface WrittenName {
 }
 
 /** Reads how users write the names of their companies. */
-async function readNames({ dialect, format, query }: Table): Promise<Map<string, WrittenName>> {
+async function readNames({ format, query }: Table): Promise<Map<string, WrittenName>> {
   const names = new Map<string, WrittenName>();
-  const columns = `${dialect.cast("q.company")} AS company, q.public AS public, COUNT(*) AS users`;
+  const columns = `${format.dialect.cast("q.company")} AS company, q.public AS public, COUNT(*) AS users`;
   for (const row of await query("GROUP BY 1, 2", columns)) {
     const { company, public: isPublic } = toCells(row, format);
     if (typeof company !== "string") continue;

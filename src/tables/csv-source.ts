@@ -11,7 +11,8 @@ import { columnsOf, type IdFormat, idColumnOf, type TableName, timesOf } from ".
 import { findForm } from "./csv-form.ts";
 import { readCsvLines, SAVE_AS_UTF8 } from "./csv-lines.ts";
 import { createRowReader, type QuoteRule } from "./csv-records.ts";
-import { dialects, type Row, type TableSource } from "./table.ts";
+import { dialects } from "./dialects.ts";
+import type { OpenedFile, Row, TableSource } from "./table.ts";
 import { DateColumn, type DateOrder, type DateOrders } from "./times.ts";
 
 export interface CsvOptions {
@@ -26,14 +27,12 @@ export interface CsvOptions {
 export function openCsvSource(ids: IdFormat, { dates, quotes, key }: CsvOptions): TableSource {
   const { $client: client } = sqlite.openTemporary();
   client.exec("PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; BEGIN");
-  const fileNames = new Map<TableName, string>();
 
   const run = (sql: string) =>
     naming(TEMPORARY_DATABASE, "write", async () => client.prepare<Row>(sql).all());
 
-  async function open(table: TableName, path: string) {
+  async function open(table: TableName, path: string): Promise<OpenedFile> {
     const name = basename(path);
-    fileNames.set(table, name);
     const file = { name, path, table, quotes, idTitle: table === "users" ? key : undefined };
     const loader = createLoader(client, table, ids);
     const { form, notes } = await findForm(file);
@@ -57,12 +56,10 @@ export function openCsvSource(ids: IdFormat, { dates, quotes, key }: CsvOptions)
       notes.push(...decided.notes);
     }
     const format = { ids, dialect: dialects.sqlite, isSpreadsheet: true, dateOrders };
-    return { ...header, notes: [...header.notes, ...notes], format, from: table, run };
+    return { ...header, file: name, notes: [...header.notes, ...notes], format, from: table, run };
   }
 
   return {
-    dialect: dialects.sqlite,
-    fileOf: (table) => fileNames.get(table) ?? `${table}.csv`,
     open: (table, path) => naming(TEMPORARY_DATABASE, "write", () => open(table, path)),
     async [Symbol.asyncDispose]() {
       client.close();

@@ -3,19 +3,19 @@
  * if it cannot be reached. Messages never contain the URL, which has a password. Needs Bun.
  */
 import { isUtf8 } from "node:buffer";
-import { once } from "node:events";
+import { lookup } from "node:dns/promises";
 import { constants } from "node:fs";
 import { access } from "node:fs/promises";
-import { createConnection } from "node:net";
 import { dirname } from "node:path";
 import { openFile } from "../files/bytes.ts";
-import { codeOf, networkReasonOf, reasonOf } from "../files/errors.ts";
+import { codeOf, reasonOf } from "../files/errors.ts";
 import { readFileBytes } from "../files/input.ts";
 import { BusyError, waitForLock } from "../files/lock.ts";
 import { within } from "../files/waiting.ts";
-import type { IdFormat, TableName } from "./columns.ts";
+import type { IdFormat } from "./columns.ts";
+import { type Dialect, dialects } from "./dialects.ts";
 import { findColumns } from "./header.ts";
-import { type Dialect, dialects, type Row, type TableSource } from "./table.ts";
+import { IncomparableError, type Row, type TableSource } from "./table.ts";
 
 export const DATABASE_TIMEOUT_MS = 120_000;
 
@@ -36,14 +36,13 @@ export async function openDatabase(address: DatabaseAddress, ids: IdFormat): Pro
   }
   const { dialect } = address;
   const connection = await connect(address);
-  const fileOf = (table: TableName) => `${table}.sql`;
   return {
-    dialect,
     async open(table, path) {
-      const file = fileOf(table);
+      const file = `${table}.sql`;
       const run = (sql: string) =>
         connection.run(sql).catch((error) => {
-          throw new Error(`${file}: ${reasonOf(error)}`);
+          const Kind = INCOMPARABLE.includes(error.errno) ? IncomparableError : Error;
+          throw new Kind(`${file}: ${reasonOf(error)}`);
         });
       const bytes = Buffer.concat(await Array.fromAsync(readFileBytes(path)));
       if (!isUtf8(bytes)) throw new Error(`${file} is not valid UTF-8`);
@@ -60,15 +59,18 @@ export async function openDatabase(address: DatabaseAddress, ids: IdFormat): Pro
       });
       return {
         ...header,
+        file,
         format: { ids, dialect, isSpreadsheet: false },
         from: `(SELECT ${selected.join(", ")} FROM ${from} AS written)`,
         run: async (sql) => (await run(sql)).rows,
       };
     },
-    fileOf,
     [Symbol.asyncDispose]: () => connection[Symbol.asyncDispose](),
   };
 }
+
+/** PostgreSQL's undefined_function, and the ER_CANT_AGGREGATE_2COLLATIONS of MySQL and MariaDB. */
+const INCOMPARABLE: unknown[] = ["42883", 1267];
 
 /** Removes the semicolons and comments after a query, which a subquery cannot have. */
 function trimQuery({ comment, quoted }: Dialect, text: string): string {
@@ -93,32 +95,23 @@ async function connect(address: DatabaseAddress): Promise<Connection> {
   try {
     return await (path === undefined ? connectToServer(address) : openSqlite(path, timeoutMs));
   } catch (error) {
-    const place = path ?? `the database at ${URL.parse(url)?.host}`;
-    throw new Error(`cannot connect to ${place}: ${await explainFailure(address, error)}`);
+    const { host, hostname = "" } = URL.parse(url) ?? {};
+    const place = path ?? `the database at ${host}`;
+    throw new Error(`cannot connect to ${place}: ${await explainFailure(hostname, error)}`);
   }
 }
 
-/** Bun gives the same reason for an unknown host and a closed port, so this connects once more. */
-async function explainFailure(
-  { url, dialect, timeoutMs }: DatabaseAddress,
-  error: unknown,
-): Promise<string> {
+/** Bun gives the same reason for an unknown host and for one that refuses. */
+async function explainFailure(hostname: string, error: unknown): Promise<string> {
   const reason = reasonOf(error);
-  if (/CERT|SIGNATURE/.test(codeOf(error))) return `its certificate is not trusted: ${reason}`;
+  const code = codeOf(error);
+  if (/CERT|SIGNATURE/.test(code)) return `its certificate is not trusted: ${reason}`;
   // The reason for a Unix socket has its path.
-  if (reason !== "Failed to connect") return reason;
-
-  const { hostname = "", port = "" } = URL.parse(url) ?? {};
-  const host = hostname.replace(/^\[|\]$/g, "");
-  const socket = createConnection({ host, port: Number(port || dialect.port) });
-  try {
-    await within(timeoutMs, once(socket, "connect"), () => new Error("no response"));
-    return reason;
-  } catch (error) {
-    return networkReasonOf(error, timeoutMs);
-  } finally {
-    socket.destroy();
-  }
+  if (!code.endsWith("CONNECTION_REFUSED") || reason.includes("/")) return reason;
+  return lookup(hostname.replace(/^\[|\]$/g, "")).then(
+    () => "connection refused, or no route to the host",
+    () => "cannot resolve host name",
+  );
 }
 
 /** Waits for another program that writes to the database. */

@@ -14,13 +14,15 @@ import {
 import { mustBeId } from "../domain/validation-errors.ts";
 import { type Cells, idColumnOf, type TableName, tableOf } from "./columns.ts";
 import { readCompanies } from "./companies.ts";
-import { checkRows, nameRow, toItems, toProblem } from "./row-items.ts";
 import {
+  nameRow,
   type OpenedFile,
   openTable,
   type ReadHooks,
   type Table,
   type TableSource,
+  toItems,
+  toProblem,
 } from "./table.ts";
 import { readUsers } from "./user-reader.ts";
 
@@ -45,7 +47,7 @@ export function createReader(
       opened.set(name, file);
     }
     for (const [name, file] of opened) {
-      tables.set(name, await openTable(source, name, file, hooks));
+      tables.set(name, await openTable(name, file, hooks));
     }
 
     for (const table of tables.values()) {
@@ -65,7 +67,7 @@ export function createReader(
         known[type].add(cells.id);
         return { type, ...cells };
       };
-      for await (const rows of table.pages()) yield toItems(checkRows(table, rows), toRecord);
+      for await (const rows of table.pages()) yield toItems(table, rows, toRecord);
     }
     yield companies.make(notes);
     yield* readUsers(tables, known, companies);
@@ -80,7 +82,7 @@ export function createReader(
     // A company that was made from its name stands in no table.
     if (!table) return { error, isNamed: false };
 
-    const hasNames = tables.get("users")?.header.columns.has("company");
+    const hasNames = tables.get("users")?.columns.has("company");
     const isName = hasNames && field === "company.id";
     const column = isName ? "company" : field.replace(/^company\./, "company_");
     const place = nameRow(table, line, id);

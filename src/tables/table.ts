@@ -1,23 +1,25 @@
 /**
- * The SQL around an operator's SELECT, in the dialects of the databases that operators have: reads the
- * rows of a table in pages, by their id or by the id of their user. The rows of CSV files are in a
- * database, too.
+ * Reads the rows of a table in pages, by their id or by the id of their user, with SQL around an
+ * operator's SELECT. The rows of CSV files are in a database, too. Makes an item of each row.
  */
 import { setImmediate } from "node:timers/promises";
-import { type CellFormat, idColumnOf, type TableName } from "./columns.ts";
+import type { Finding, Item, ProblemItem, RawRecord } from "../domain/records.ts";
+import { toKey } from "../domain/source-ids.ts";
+import { mustBeId } from "../domain/validation-errors.ts";
+import { type CellFormat, type Cells, idColumnOf, type TableName, toCells } from "./columns.ts";
+import type { Dialect } from "./dialects.ts";
 import type { Header } from "./header.ts";
 
 /** Where the rows of tables are: CSV files, or a database. All queries see the same data. */
 export interface TableSource extends AsyncDisposable {
-  readonly dialect: Dialect;
-  /** The name of a table's file, for messages. */
-  fileOf(table: TableName): string;
   /** Opens the file of a table, which has its rows or selects them. */
   open(table: TableName, path: string): Promise<OpenedFile>;
 }
 
 /** The columns and cells of a file, and how its rows are selected. */
 export interface OpenedFile extends Header {
+  /** Its name, for messages. */
+  file: string;
   format: CellFormat;
   /** The operand of FROM in a query. */
   from: string;
@@ -31,6 +33,9 @@ export interface Row {
   readonly line?: number;
   readonly [column: string]: unknown;
 }
+
+/** The error for ids that a database does not compare, because of their types or collations. */
+export class IncomparableError extends Error {}
 
 export interface ReadHooks {
   /** Called repeatedly with the number of rows of a file that have been read. */
@@ -53,17 +58,15 @@ export type Table = Awaited<ReturnType<typeof openTable>>;
 export type Tables = ReadonlyMap<TableName, Table>;
 
 /**
- * Opens a table whose file its source has opened, and counts its rows: the pages have each of them once
- * only if the database sorts ids as it compares them.
+ * Counts the rows of a table, to read them in pages: the pages have each of them once only if the database
+ * sorts ids as it compares them.
  */
 export async function openTable(
-  source: TableSource,
   name: TableName,
-  { from, run, format, ...header }: OpenedFile,
+  { file, columns, format, from, run }: OpenedFile,
   { onRead, onSlow }: ReadHooks,
 ) {
-  const { dialect } = source;
-  const file = source.fileOf(name);
+  const { dialect } = format;
   const column = idColumnOf(name);
   const id = `q.${column}`;
   const isById = column === "id";
@@ -71,7 +74,6 @@ export async function openTable(
   /** How many rows the pages have had so far. */
   let read = 0;
   let isSlow = false;
-  const misordered = () => explainOrder(source, name);
 
   async function query(rest: string, selected = "*"): Promise<Row[]> {
     // Handles signals, because SQLite's queries are synchronous.
@@ -111,12 +113,13 @@ export async function openTable(
     const began = performance.now();
     // The ids are in the text, because with parameters, MariaDB reads whole tables.
     const rows = await query(`${condition} ORDER BY ${id} LIMIT ${size + 1}`).catch((error) => {
-      throw !isById && INCOMPARABLE.test(error.message) ? misordered() : error;
+      throw !isById && error instanceof IncomparableError ? misordered() : error;
     });
 
-    const wasSlow = isSlow;
-    isSlow ||= performance.now() - began > SLOW_MS;
-    if (isSlow && !wasSlow) onSlow?.(file);
+    if (!isSlow && performance.now() - began > SLOW_MS) {
+      isSlow = true;
+      onSlow?.(file);
+    }
     return rows;
   }
 
@@ -138,11 +141,18 @@ export async function openTable(
     return [...page.slice(0, untied), ...ties];
   }
 
+  /** The error for ids that a database, unlike that of CSV files, sorts or compares in two ways. */
+  function misordered(): Error {
+    const cast = dialect.cast("id");
+    if (isById) return new Error(`${file}: id is not sorted as it is compared; write ${cast}`);
+    const advice = `write ${dialect.cast("user_id")} here and ${cast} there`;
+    return new Error(`${file}: user_id is not compared like id in users.sql; ${advice}`);
+  }
+
   return {
-    dialect,
     name,
     file,
-    header,
+    columns,
     format,
     query,
     pages,
@@ -168,21 +178,6 @@ export async function openTable(
   };
 }
 
-/** The error for ids that the database sorts or compares in two ways. */
-function explainOrder({ dialect, fileOf }: TableSource, name: TableName): Error {
-  const id = dialect.cast("id");
-  const file = fileOf(name);
-  if (idColumnOf(name) === "id") {
-    return new Error(`${file}: id is not sorted as it is compared; write ${id}`);
-  }
-  const problem = `user_id is not compared like id in ${fileOf("users")}`;
-  const advice = `write ${dialect.cast("user_id")} here and ${id} there`;
-  return new Error(`${file}: ${problem}; ${advice}`);
-}
-
-/** The errors of PostgreSQL and MySQL for types and collations that they do not compare. */
-const INCOMPARABLE = /operator does not exist|illegal mix of collations/i;
-
 /**
  * Writes an id, as the database returned it, into the text of a query. The database compares this
  * literal with a column as it compares the column's own values: by its type and its collation.
@@ -193,76 +188,31 @@ function literalOf(dialect: Dialect, id: unknown): string {
   return dialect.formatText(String(id));
 }
 
-/** How SQLite, PostgreSQL, and MySQL or MariaDB differ in their SQL. */
-export interface Dialect {
-  /** How its URLs begin. */
-  readonly scheme: RegExp;
-  /** Statements that begin a read-only transaction in UTC, in which all queries see one moment. */
-  readonly begin: readonly string[];
-  /** Where its servers listen unless the URL says otherwise; undefined without a server. */
-  readonly port?: number;
-  /** Whether it has columns of bits, which it returns as bytes. */
-  readonly hasBits: boolean;
-  /** The quotes around the name of a column. */
-  readonly quote: '"' | "`";
-  /** Makes a column text that is compared by its bytes. */
-  cast(column: string): string;
-  /** Writes text so that it is compared with a column as the column's own values are. */
-  formatText(text: string): string;
-  /** Writes bytes, which are given in hexadecimal digits. */
-  formatBytes(hex: string): string;
-  /** A comment in a query. */
-  readonly comment: RegExp;
-  /** A text or a name in quotes, in which a semicolon or a comment means nothing. */
-  readonly quoted: RegExp;
+/**
+ * Makes an item of each row: the record that is made of its cells, which is validated later, like a line
+ * of a dataset. A row without a valid id is no record.
+ */
+export function toItems(
+  table: Table,
+  rows: readonly Row[],
+  toRecord: (cells: Cells) => RawRecord,
+): Item[] {
+  const { format } = table;
+  return rows.map((row) => {
+    const cells = toCells(row, format);
+    if (!format.ids.isId(cells.id)) return toProblem(table, row, mustBeId("id", cells.id));
+    return { record: toRecord(cells), line: row.line };
+  });
 }
 
-const toHex = (text: string) => Buffer.from(text).toString("hex");
+/** Returns the item for a row that is no record. */
+export function toProblem(table: Table, row: Row, problem: Finding): ProblemItem {
+  const cell = row[idColumnOf(table.name)];
+  const place = nameRow(table, row.line, toKey(cell) ?? cell ?? "NULL");
+  return { problem, place, leavesOut: table.name === "users" ? "user" : "row" };
+}
 
-export const dialects = {
-  sqlite: {
-    scheme: /^sqlite:/i,
-    // The connection is read-only, and SQLite has no time zones.
-    begin: ["BEGIN"],
-    hasBits: false,
-    quote: '"',
-    cast: (column) => `CAST(${column} AS TEXT) COLLATE BINARY`,
-    // The plus removes the affinity of the cast, which could convert the column.
-    formatText: (text) => `+CAST(X'${toHex(text)}' AS TEXT)`,
-    formatBytes: (hex) => `X'${hex}'`,
-    comment: /--[^\n]*|\/\*.*?(?:\*\/|$)/,
-    quoted: /'[^']*'|"[^"]*"|`[^`]*`|\[[^\]]*\]/,
-  },
-  postgres: {
-    scheme: /^postgres(?:ql)?:/i,
-    begin: ["SET TIME ZONE 'UTC'", "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"],
-    port: 5432,
-    hasBits: false,
-    quote: '"',
-    cast: (column) => `CAST(${column} AS text) COLLATE "C"`,
-    // A literal without a type gets the column's, such as uuid.
-    formatText: (text) => `E'${text.replaceAll(/['\\]/g, "\\$&")}'`,
-    formatBytes: (hex) => `E'\\\\x${hex}'`,
-    // A comment can have another in it.
-    comment: /--[^\n]*|\/\*(?:\/\*.*?\*\/|(?!\*\/).)*\*\//,
-    quoted: /\bE'(?:[^'\\]|\\.|'')*'|'[^']*'|"[^"]*"|\$(?<tag>\w*)\$.*?\$\k<tag>\$/,
-  },
-  mysql: {
-    scheme: /^(?:mysql|mariadb):/i,
-    begin: [
-      "SET SESSION time_zone = '+00:00'",
-      "SET SESSION TRANSACTION ISOLATION LEVEL REPEATABLE READ",
-      "START TRANSACTION WITH CONSISTENT SNAPSHOT, READ ONLY",
-    ],
-    port: 3306,
-    hasBits: true,
-    quote: "`",
-    cast: (column) => `CAST(${column} AS CHAR) COLLATE utf8mb4_bin`,
-    // Without quotes, the text cannot end the literal, whatever the server's SQL mode.
-    formatText: (text) => `_utf8mb4 X'${toHex(text)}'`,
-    formatBytes: (hex) => `X'${hex}'`,
-    // The servers run what stands in /*! and /*M!.
-    comment: /--(?=\s|$)[^\n]*|#[^\n]*|\/\*(?!M?!).*?\*\//,
-    quoted: /'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"|`[^`]*`/,
-  },
-} satisfies Record<string, Dialect>;
+/** Names a row as `users.csv, line 12`, or `users.sql, id 42` if it has no line. */
+export function nameRow({ name, file }: Table, line: number | undefined, id: unknown): string {
+  return `${file}, ${line === undefined ? `${idColumnOf(name)} ${id}` : `line ${line}`}`;
+}

@@ -5,14 +5,13 @@
  */
 import { type Static, Type } from "@sinclair/typebox";
 import { UnlockedAchievement } from "../domain/model.ts";
-import type { Finding, Item, RawRecord, RecordType } from "../domain/records.ts";
+import type { Finding, Item, RawRecord, RecordItem, RecordType } from "../domain/records.ts";
 import { parseTime } from "../domain/time.ts";
 import { shapeFor } from "../domain/validate-record.ts";
 import { InvalidCell, listErrors, mustBeId, mustExist } from "../domain/validation-errors.ts";
 import { type Cells, ownedTables, toCells } from "./columns.ts";
 import type { Companies } from "./companies.ts";
-import { type CheckedRow, checkRows, toItems, toProblem } from "./row-items.ts";
-import type { Row, Table, Tables } from "./table.ts";
+import { type Row, type Table, type Tables, toItems, toProblem } from "./table.ts";
 
 /** The ids of the roles and achievements. */
 type KnownIds = Record<"role" | "achievement", ReadonlySet<unknown>>;
@@ -33,53 +32,8 @@ interface Belongings {
   unlocks?: Map<unknown, UnlockRow>;
 }
 
-/** The users of a page, and what the rows of other tables give them. */
-class UserPage {
-  readonly #users: readonly CheckedRow[];
-  /** By the id of the user. */
-  readonly #belongings = new Map<unknown, Belongings>();
-
-  constructor(users: readonly CheckedRow[]) {
-    this.#users = users;
-    for (const user of users) {
-      if ("problem" in user) continue;
-      const { id, public: isPublic } = user.cells;
-      // It does not matter which one of several rows with the same id, because that is an error.
-      this.#belongings.set(id, { isPublic: isPublic === true });
-    }
-  }
-
-  /** Adds a row to the user whom it names. Returns what is wrong with the row. */
-  add(table: Table, row: Row, known: KnownIds): readonly Finding[] {
-    const { user_id, role_id, achievement_id, ...reached } = toCells(row, table.format);
-    const owner = this.#belongings.get(user_id);
-    if (!owner) return [explainMissing(table, "user", user_id)];
-    // Nothing about a private user is checked.
-    if (!owner.isPublic) return [];
-
-    const isRole = table.name === "user_roles";
-    const type = isRole ? "role" : "achievement";
-    const id = isRole ? role_id : achievement_id;
-    if (!known[type].has(id)) return [explainMissing(table, type, id)];
-    if (isRole) {
-      owner.roles ??= new Set();
-      owner.roles.add(id);
-      return [];
-    }
-
-    const shape = shapeFor(Reached);
-    if (!shape.Check(reached)) return listErrors(shape.Errors(reached), false);
-    addUnlock(owner, { id, ...reached });
-    return [];
-  }
-
-  /** Returns the records of the users, which are complete after the last row that has been added. */
-  items(companies: Companies): Item[] {
-    return toItems(this.#users, (cells) => {
-      return toUser(cells, companies, this.#belongings.get(cells.id));
-    });
-  }
-}
+/** The users of a page by their ids. */
+type Owners = ReadonlyMap<unknown, Belongings>;
 
 /** Yields the users of each page with all that they have, after the errors in the rows that say so. */
 export async function* readUsers(
@@ -92,12 +46,12 @@ export async function* readUsers(
   /** Some ids in each table that no user has. */
   const unowned = new Map(owned.map((table) => [table, new Set<number | string>()]));
 
-  /** Gives a page the rows whose users come after one id and not after another. Yields the errors in them. */
-  async function* addOwned(page: UserPage, after: unknown, upTo?: unknown) {
+  /** Adds the rows whose users come after one id and not after another. Yields the errors in them. */
+  async function* addRows(owners: Owners, after: unknown, upTo?: unknown) {
     for (const [table, ids] of unowned) {
       for await (const rows of table.pages(after, upTo)) {
         yield rows.flatMap((row) => {
-          const errors = page.add(table, row, known);
+          const errors = addRow(table, row, owners, known);
           for (const { missing } of errors) {
             if (missing?.type === "user" && ids.size < MAX_MISSING) ids.add(missing.id);
           }
@@ -111,18 +65,47 @@ export async function* readUsers(
   let last: unknown;
   if (users) {
     for await (const rows of users.pages()) {
-      const page = new UserPage(checkRows(users, rows));
+      const items = toItems(users, rows, (cells) => toUser(cells, companies));
+      const owners = new Map<unknown, Belongings>();
+      for (const item of items) {
+        // It does not matter which one of several users with the same id, because that is an error.
+        if ("record" in item) owners.set(item.record.id, { isPublic: item.record.public === true });
+      }
       const upTo = rows.at(-1)?.id;
-      yield* addOwned(page, last, upTo);
-      yield page.items(companies);
+      yield* addRows(owners, last, upTo);
+      yield items.map((item) => ("record" in item ? withBelongings(item, owners) : item));
       last = upTo;
     }
   }
-  yield* addOwned(new UserPage([]), last);
+  yield* addRows(new Map(), last);
 
   for (const [table, ids] of unowned) {
     if (ids.size > 0 && (await users?.hasAny([...ids]))) throw table.misordered();
   }
+}
+
+/** Adds a row to the user whom it names. Returns what is wrong with the row. */
+function addRow(table: Table, row: Row, owners: Owners, known: KnownIds): readonly Finding[] {
+  const { user_id, role_id, achievement_id, ...reached } = toCells(row, table.format);
+  const owner = owners.get(user_id);
+  if (!owner) return [explainMissing(table, "user", user_id)];
+  // Nothing about a private user is checked.
+  if (!owner.isPublic) return [];
+
+  const isRole = table.name === "user_roles";
+  const type = isRole ? "role" : "achievement";
+  const id = isRole ? role_id : achievement_id;
+  if (!known[type].has(id)) return [explainMissing(table, type, id)];
+  if (isRole) {
+    owner.roles ??= new Set();
+    owner.roles.add(id);
+    return [];
+  }
+
+  const shape = shapeFor(Reached);
+  if (!shape.Check(reached)) return listErrors(shape.Errors(reached), false);
+  addUnlock(owner, { id, ...reached });
+  return [];
 }
 
 /** Returns the error for a reference to a record that does not exist. */
@@ -147,8 +130,8 @@ function secondsOf({ unlocked_at }: UnlockRow): number {
   return parseTime(unlocked_at) ?? 0;
 }
 
-/** Returns the record of a user. */
-function toUser(cells: Cells, companies: Companies, belongings?: Belongings): RawRecord {
+/** Returns the record of a user, as far as a row of `users` has it. */
+function toUser(cells: Cells, companies: Companies): RawRecord {
   const { company_id, company, company_role = "Member", ...fields } = cells;
   // For a private user, the id is enough.
   if (fields.public === false) return { type: "user", id: fields.id, public: false };
@@ -156,11 +139,14 @@ function toUser(cells: Cells, companies: Companies, belongings?: Belongings): Ra
   const id = company === undefined ? company_id : companies.find(company);
   // An invalid name takes the place of the company, so that validation quotes it.
   const isNone = id === undefined || id instanceof InvalidCell;
-  return {
-    type: "user",
-    ...fields,
-    company: isNone ? id : { id, role: company_role },
-    roles: belongings?.roles && [...belongings.roles],
-    achievements: belongings?.unlocks && [...belongings.unlocks.values()],
-  };
+  return { type: "user", ...fields, company: isNone ? id : { id, role: company_role } };
+}
+
+/** Completes a record with the roles and achievements of its user, unless it is a private one. */
+function withBelongings(item: RecordItem, owners: Owners): RecordItem {
+  const { record } = item;
+  const { roles, unlocks } = owners.get(record.id) ?? {};
+  if (record.public !== true) return item;
+  const achievements = unlocks && [...unlocks.values()];
+  return { ...item, record: { ...record, roles: roles && [...roles], achievements } };
 }

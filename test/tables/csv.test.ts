@@ -6,7 +6,7 @@ import { hideUsers } from "../../src/import/hide.ts";
 import { importDataset } from "../../src/import/import.ts";
 import type { ImportOptions } from "../../src/import/options.ts";
 import { idFormats, toCells, toPublic } from "../../src/tables/columns.ts";
-import { dialects } from "../../src/tables/table.ts";
+import { dialects } from "../../src/tables/dialects.ts";
 import { toCsv } from "../../src/tables/write-csv.ts";
 import { exported } from "../datasets.ts";
 import { run, temporaryFolder } from "../support.ts";

@@ -6,7 +6,8 @@ import { join } from "node:path";
 import { importDataset } from "../../src/import/import.ts";
 import { idFormats } from "../../src/tables/columns.ts";
 import { openDatabase } from "../../src/tables/database-source.ts";
-import { dialects, openTable } from "../../src/tables/table.ts";
+import { dialects } from "../../src/tables/dialects.ts";
+import { openTable } from "../../src/tables/table.ts";
 import { exported } from "../datasets.ts";
 import { temporaryFolder } from "../support.ts";
 
@@ -171,7 +172,7 @@ test("rows are not taken for those of nobody while the database cannot be asked"
   const address = { url, dialect: dialects.sqlite, timeoutMs: 1000 };
   const source = await openDatabase(address, idFormats.integers);
   const selected = await source.open("users", join(folder, "users.sql"));
-  const table = await openTable(source, "users", selected, {});
+  const table = await openTable("users", selected, {});
   expect(await table.hasAny([2, 1])).toBe(true);
   expect(await table.hasAny([2, "x"])).toBe(false);
   await source[Symbol.asyncDispose]();
