@@ -67,9 +67,9 @@ function findDialect(url: string): Dialect | undefined {
 /** Returns the dialect of the database at a URL. Throws if the URL is not complete. */
 function dialectOf(url: string): Dialect {
   const dialect = findDialect(url);
-  const isComplete = dialect === dialects.sqlite ? /:./.test(url) : hasHost(url);
+  const isComplete = dialect === dialects.sqlite ? /:./.test(url) : isReadable(url);
   if (!dialect || !isComplete) {
-    const advice = "write special characters in a password as %XX, such as %23 for #";
+    const advice = "write special characters in it as %XX, such as %23 for # and %25 for %";
     throw new InvalidValue(`must be ${DATABASE_URLS}; ${advice}`);
   }
 
@@ -79,9 +79,14 @@ function dialectOf(url: string): Dialect {
   throw new InvalidValue("must name the database, as in mysql://reader@127.0.0.1/platform");
 }
 
-/** False for a password with / ? or #, which would end the host. */
-function hasHost(url: string): boolean {
+/** False for a password with / ? or #, which would end the host, and for a % that encodes nothing. */
+function isReadable(url: string): boolean {
   const { host, pathname, search, hash } = URL.parse(url) ?? {};
+  try {
+    decodeURIComponent(url);
+  } catch {
+    return false;
+  }
   return Boolean(host) && !`${pathname}${search}${hash}`.includes("@");
 }
 

@@ -539,7 +539,9 @@ for (const [name, { has, start, types, cases, odd, differs, cast, keys }] of Obj
           /cannot connect to the database at 127\.0\.0\.1:1: connection refused, or no route/,
         ],
         [bad({ hostname: "no.invalid" }), /cannot connect .*: cannot resolve host name$/],
-        [url.replace(/\/\/.*@/, "//guest:Geheim#4@"), /write special characters in a password as/],
+        [url.replace(/\/\/.*@/, "//guest:Geheim#4@"), /write special characters in it as %XX/],
+        [url.replace(/\/\/.*@/, "//guest:Geheim%@"), /write special characters in it as %XX/],
+        [`${bad(guest)}%zz`, /write special characters in it as %XX/],
         [url.replace(/^\w+:/, "oracle:").replace("@", ":Geheim@"), /must be a postgres:/],
       ] as const) {
         const message = await importFrom(database, { users: "SELECT * FROM member" });
