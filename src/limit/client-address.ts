@@ -110,12 +110,7 @@ export function isAddress(text: string): boolean {
 /** Returns an IPv4 address itself, or the network of `bits` bits of an IPv6 address. */
 function networkOf(address: Address, bits: number): string {
   if (address instanceof ipaddr.IPv4) return address.toString();
-  // ipaddr.js finds a network only by parsing text again.
-  const parts = address.parts.map((part, at) => {
-    const kept = Math.min(Math.max(bits - 16 * at, 0), 16);
-    return part & (0xffff << (16 - kept));
-  });
-  return `${new ipaddr.IPv6(parts)}/${bits}`;
+  return `${ipaddr.IPv6.networkAddressFromCIDR(`${address}/${bits}`)}/${bits}`;
 }
 
 function isIn(address: Address, networks: readonly Cidr[]): boolean {
