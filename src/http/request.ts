@@ -58,16 +58,18 @@ export function createRequestHandler({ app, contexts, respond, basePath }: Route
 const MIN_PATH_START = 11;
 
 /**
- * Rewrites a request if its host is too short for Elysia, its path has the base path, or its method
- * is HEAD, for which Elysia would read the whole body to find its length.
+ * Rewrites a request if its host is too short for Elysia, its path has the base path, its URL has a
+ * fragment, or its method is HEAD, for which Elysia would read the whole body to find its length.
  */
 function toRoutable(request: Request, basePath: string): Request {
-  const { url, method, headers } = request;
+  const { method, headers } = request;
+  const [url = ""] = request.url.split("#");
   const start = pathStart(url);
   const isHostShort = start < MIN_PATH_START;
   const isHead = method === "HEAD";
   const mayBeUnderBase = basePath !== "" && url.startsWith(basePath, start);
-  if (!isHostShort && !isHead && !mayBeUnderBase) return request;
+  const hasFragment = url !== request.url;
+  if (!isHostShort && !isHead && !mayBeUnderBase && !hasFragment) return request;
 
   // The target of a CONNECT request is not a path.
   const path = start < 0 ? "/*" : pathOf(url);

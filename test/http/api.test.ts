@@ -323,6 +323,15 @@ test("avatar URLs keep the host name, even a short one, of each request", async 
   }
 });
 
+test("the fragment of a URL, which a browser would not send, is no part of the path or the query", async () => {
+  await using roadbook = await createRoadbook({ dataset: fixture, page: true });
+  for (const path of ["/users/public/45", "/search/users?q=ann", "/health", "/drivers/45"]) {
+    const load = async (url: string) => (await roadbook.fetch(new Request(url))).text();
+    const url = `http://localhost${path}`;
+    expect(await load(`${url}#a/b?q=c#d`)).toBe(await load(url));
+  }
+});
+
 test("a URL of another scheme or with too long a host is local: http://localhost", async () => {
   await using roadbook = await createRoadbook({ dataset: fixture, page: true });
   for (const origin of ["foo://bar", "ftp://bar", "ws://bar", `http://${"a.".repeat(150)}a`]) {
