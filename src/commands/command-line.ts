@@ -169,15 +169,19 @@ function readValues(name: string, { settings }: Command, words: Word[]) {
   const usage = `usage: roadbook ${usageOf(name, settings)}`;
   const texts = readArguments(name, settings, words, usage);
 
+  const replaced = new Set<string>();
   for (const { name, replaces = [] } of Object.values(settings)) {
-    const other = texts.has(name) && replaces.find((flag) => texts.has(flag));
+    if (!texts.has(name)) continue;
+    const other = replaces.find((flag) => texts.has(flag));
     if (other) throw new UsageError(`${name} and ${other} are mutually exclusive`);
+    for (const flag of replaces) replaced.add(flag);
   }
 
   const values: Record<string, unknown> = {};
   for (const [property, setting] of Object.entries(settings)) {
     const inputs = texts.get(setting.name)?.map(({ text }) => text);
-    values[property] = readValue(setting, inputs, process.env);
+    const env = replaced.has(setting.name) ? {} : process.env;
+    values[property] = readValue(setting, inputs, env);
   }
 
   for (const [property, setting] of Object.entries(settings)) {

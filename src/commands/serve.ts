@@ -78,7 +78,7 @@ export const serveCommand = command({
       throw new UsageError("--kiosk and --no-page are mutually exclusive");
     }
     if (values.data !== undefined && values.snapshot !== undefined) {
-      throw new UsageError("--data and --snapshot are mutually exclusive");
+      throw new UsageError("--snapshot and --data are mutually exclusive");
     }
     // From the beginning, because without a handler, SIGHUP would end the process.
     process.on("SIGHUP", () => {});
@@ -92,14 +92,12 @@ export const serveCommand = command({
   },
 });
 
-/** The argument overrides the variables of the flags. */
+/** Finds out which of the two flags the argument stands for. */
 function resolveFile(values: ServeValues): ServeValues {
   const { file } = values;
   if (file === undefined) return values;
   const isData = typeof file === "string" && !isSnapshot(file);
-  return isData
-    ? { ...values, data: file, snapshot: undefined }
-    : { ...values, data: undefined, snapshot: file };
+  return isData ? { ...values, data: file } : { ...values, snapshot: file };
 }
 
 /** Lists the variables that look like settings but are not, most likely because of a typo. */

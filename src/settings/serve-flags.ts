@@ -155,10 +155,12 @@ export const serveSettings = {
     },
     snapshot: {
       type: snapshotLocation,
+      replaces: ["--data"],
       help: "the snapshot to serve: a file, or an https:// or s3:// URL (default: the bundled data)",
     },
     data: {
       type: types.text("FILE|FOLDER"),
+      replaces: ["--snapshot"],
       help: paragraph(
         "a dataset, a CSV file of users or a folder of CSV files to import and serve, and again",
         "when it changes",

@@ -23,7 +23,7 @@ export interface Setting {
   required?: true;
   /** The property of a switch with which a required setting is not needed. */
   waivedBy?: string;
-  /** The flags that an argument stands for: it overrides their variables, and excludes the flags. */
+  /** The flags that this one, or an argument, excludes. If it is given, their variables do not count. */
   replaces?: readonly string[];
   /** The environment variable of an argument. Every flag has one. */
   variable?: string;

@@ -72,7 +72,8 @@ test.each<[string, Record<string, string>, string]>([
   ["--log-level loud", {}, "--log-level must be one of trace, debug, info, warn, error, fatal, s"],
   ["--trusted-proxy ::1 --trusted-proxy 1.0.0.0/33", {}, `--trusted-proxy ${cidr}, got "1.0.0.0/3`],
   ["--tls-cert a.pem", {}, "--tls-cert and --tls-key must be given together"],
-  ["--data a --snapshot b", {}, "--data and --snapshot are mutually exclusive"],
+  ["--data a --snapshot b", {}, "--snapshot and --data are mutually exclusive"],
+  ["serve", { DATA: "a", SNAPSHOT: "b" }, "--snapshot and --data are mutually exclusive"],
   ["a.csv --data b.csv", {}, "FILE and --data are mutually exclusive"],
   ["a.csv --snapshot b", {}, "FILE and --snapshot are mutually exclusive"],
   ["--kiosk --no-page", {}, "--kiosk and --no-page are mutually exclusive"],
@@ -241,10 +242,12 @@ test("a store's URL can have a user, a password, a port, a database and an IPv6 
 
 const failsToServe = (args: string[]) => expect(runCommandLine(["--no-page", ...args])).rejects;
 
-test("the FILE of serve overrides variables that exclude each other", async () => {
+test("FILE, --data and --snapshot override the variables of what they exclude", async () => {
   Object.assign(process.env, { ROADBOOK_DATA: "a", ROADBOOK_SNAPSHOT: "b" });
   const missing = join(temporaryFolder(), "none.csv");
-  await failsToServe([missing]).toThrow(`cannot read ${missing}`);
+  for (const args of [[missing], ["--data", missing], ["--snapshot", missing]]) {
+    await failsToServe(args).toThrow(missing);
+  }
 });
 
 test("serve fails in one line for an unusable address", async () => {
