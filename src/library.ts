@@ -46,7 +46,7 @@ export type {
 export type { RecordError } from "./domain/records.ts";
 export { version } from "./domain/version.ts";
 export type { ResponseFacts } from "./http/app-options.ts";
-export type { ErrorCode } from "./http/error-codes.ts";
+export type { ErrorCode } from "./http/endpoints.ts";
 export type { ErrorBody } from "./http/errors.ts";
 export type { HealthBody } from "./http/health.ts";
 export type { FetchHandler } from "./http/request.ts";

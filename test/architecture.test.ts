@@ -243,7 +243,7 @@ describe("invariants", () => {
       "has an error's body",
       /\bsuccess"?: *false\b/,
       ["http/errors.ts"],
-      "return fail(code) of src/http/errors.ts; src/http/error-codes.ts has the codes",
+      "return fail(code) of src/http/errors.ts; src/http/endpoints.ts has the codes",
     ],
     [
       "makes a Response",

@@ -4,7 +4,7 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { status } from "elysia";
 import { Content, type ContentOptions, JSON_TYPE } from "./content.ts";
-import { type ErrorCode, errors, type errorsOf, type StatusOf } from "./error-codes.ts";
+import { type ErrorCode, errors, type errorsOf, type StatusOf } from "./endpoints.ts";
 
 /** Added to the body of an error. A message replaces the usual one of its code. */
 type Details = { message?: string; retry_after?: number };

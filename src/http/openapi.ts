@@ -12,8 +12,7 @@ import {
   UserSearchResult,
 } from "../domain/model.ts";
 import { apiVersion } from "../domain/version.ts";
-import { API_PREFIX, endpoints } from "./endpoints.ts";
-import { type ErrorCode, errors, errorsOf } from "./error-codes.ts";
+import { API_PREFIX, type ErrorCode, endpoints, errors, errorsOf } from "./endpoints.ts";
 import { allowHeaders, ErrorBody, fail } from "./errors.ts";
 import { limitHeaders } from "./rate-limit.ts";
 import { REQUEST_ID } from "./request-context.ts";

@@ -4,8 +4,7 @@
  */
 import { InvalidValue } from "../domain/invalid-value.ts";
 import { parseDuration } from "../domain/time.ts";
-import { type Endpoint, endpoints } from "./endpoints.ts";
-import { type ErrorCode, errors, errorsOf } from "./error-codes.ts";
+import { type Endpoint, type ErrorCode, endpoints, errors, errorsOf } from "./endpoints.ts";
 
 export interface Fault {
   /** The text that was parsed. */

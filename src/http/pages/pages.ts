@@ -17,8 +17,7 @@ import {
 } from "../../web/page.ts";
 import type { RouteOptions } from "../app-options.ts";
 import { Content, preferencesIn } from "../content.ts";
-import { API_PREFIX, parseId } from "../endpoints.ts";
-import { errors } from "../error-codes.ts";
+import { API_PREFIX, errors, parseId } from "../endpoints.ts";
 import { fail } from "../errors.ts";
 import { toSeconds } from "../rate-limit.ts";
 import { isUnder, parametersOf, pathOf, withoutBase } from "../url.ts";
