@@ -21,10 +21,12 @@ import type {
   User,
   UserSearchResult,
 } from "./domain/model.ts";
-import { applyChanges as applyLines } from "./import/apply.ts";
-import { importDataset as importLines } from "./import/import.ts";
-import type { ApplyOptions, ImportOptions } from "./import/options.ts";
-import type { WriteReport } from "./import/reports.ts";
+import { type ApplyOptions, applyChanges as applyLines } from "./import/apply.ts";
+import {
+  type ImportOptions,
+  importDataset as importLines,
+  type WriteReport,
+} from "./import/import.ts";
 import { type Changes, createRoadbook as create, type Roadbook } from "./roadbook.ts";
 import type { Dataset, RoadbookOptions } from "./settings/library-options.ts";
 
@@ -51,9 +53,10 @@ export type { ErrorBody } from "./http/errors.ts";
 export type { HealthBody } from "./http/health.ts";
 export type { FetchHandler } from "./http/request.ts";
 export type { Peer } from "./http/request-context.ts";
-export type { ApplyOptions, ImportOptions } from "./import/options.ts";
+export type { ApplyOptions } from "./import/apply.ts";
+export type { Differences } from "./import/guard.ts";
+export type { ImportOptions, WriteReport } from "./import/import.ts";
 export { DatasetError, type RecordErrors } from "./import/record-errors.ts";
-export type { Differences, WriteReport } from "./import/reports.ts";
 export type { LimiterStatus } from "./limit/limiter.ts";
 export type { Changes, Listening, ListenOptions, Roadbook } from "./roadbook.ts";
 export { fold } from "./search/fold.ts";

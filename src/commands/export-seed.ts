@@ -7,7 +7,7 @@ import { type CommunityOptions, seedDataset } from "../community/community.ts";
 import { withEndLine } from "../domain/dataset.ts";
 import { UsageError } from "../domain/invalid-value.ts";
 import { recordTypes } from "../domain/records.ts";
-import { InvalidRecord, parseObject } from "../domain/validate-record.ts";
+import { parseObject } from "../domain/validate-record.ts";
 import { naming } from "../files/errors.ts";
 import { readFileBytes } from "../files/input.ts";
 import { STANDARD } from "../files/input-kind.ts";
@@ -130,6 +130,6 @@ async function refuseForeign(path: string, target: string): Promise<void> {
 /** Whether a line has a known type. It need not be valid otherwise. */
 function isDatasetLine(text: string): boolean {
   const record = parseObject(text);
-  if (record instanceof InvalidRecord) return false;
+  if (Array.isArray(record)) return false;
   return ["ids", "end", ...recordTypes].some((type) => type === record.type);
 }

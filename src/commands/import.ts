@@ -2,8 +2,7 @@
 import { UsageError } from "../domain/invalid-value.ts";
 import { groupDigits, paragraph, plural } from "../domain/text.ts";
 import { formatDuration } from "../domain/time.ts";
-import { importDataset } from "../import/import.ts";
-import type { WriteReport } from "../import/reports.ts";
+import { importDataset, type WriteReport } from "../import/import.ts";
 import { findSource, type Source } from "../import/source.ts";
 import { MAX_HOLD_MS } from "../import/takedowns.ts";
 import { declare, parseNamed, type Values } from "../settings/setting.ts";

@@ -2,7 +2,8 @@
 import type { MissingRecord, UnknownColumn } from "../domain/records.ts";
 import { groupDigits, plural, printable } from "../domain/text.ts";
 import type { OddCount } from "../import/clean-record.ts";
-import type { Differences, WriteReport } from "../import/reports.ts";
+import type { Differences } from "../import/guard.ts";
+import type { WriteReport } from "../import/import.ts";
 import type { Counts } from "../snapshot/format/meta.ts";
 
 const MAX_NOT_FOUND = 20;

@@ -6,7 +6,6 @@
  * |---|---|
  * | an error, as a check finds it in a record | a `Finding` |
  * | a line or a row that is no record | a `ProblemItem`, which has a `Finding` |
- * | a record that is invalid | an `InvalidRecord` (validate-record.ts), which has several |
  * | an error with its place in the source | a `RecordError` |
  * | all errors in a dataset, in groups | `RecordErrors` (import/record-errors.ts), thrown as a `DatasetError` |
  */

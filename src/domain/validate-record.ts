@@ -16,7 +16,7 @@ import {
   isPublicUser,
   lineSchemas,
 } from "./dataset.ts";
-import { Id, MAX_ROLES, PublicUserLine, UnlockedAchievement } from "./model.ts";
+import { Id } from "./model.ts";
 import {
   type Finding,
   mayBePrivate,
@@ -43,24 +43,6 @@ export function shapeFor<Schema extends TSchema>(schema: Schema): Shape<Static<S
   return shape;
 }
 
-export class InvalidRecord {
-  readonly errors: Finding[];
-  /** The record as an object; empty if it is not an object. */
-  readonly value: RawRecord;
-
-  constructor(errors: Finding[], value: RawRecord = {}) {
-    this.errors = errors;
-    this.value = value;
-  }
-
-  /** Undefined unless the record has a valid `type` and `id`. */
-  get recordId(): RecordId | undefined {
-    const { type, id } = this.value;
-    const known = recordTypes.find((name) => name === type);
-    return known && Check(Id, id) ? { type: known, id } : undefined;
-  }
-}
-
 const HAS_LONG_NUMBER = /\d{16}/;
 
 /** Turns an integer that `JSON.parse` has rounded into a bigint. */
@@ -69,8 +51,8 @@ function keepDigits(_name: string, value: unknown, { source = "" } = {}): unknow
   return isRounded && /^-?\d{1,100}$/.test(source) ? BigInt(source) : value;
 }
 
-/** Parses a line, which must not be blank, into an object. */
-export function parseObject(text: string): RawRecord | InvalidRecord {
+/** Parses a line, which must not be blank, into an object. Returns what is wrong if it is none. */
+export function parseObject(text: string): RawRecord | Finding[] {
   let value: unknown;
   try {
     value = HAS_LONG_NUMBER.test(text) ? JSON.parse(text, keepDigits) : JSON.parse(text);
@@ -79,53 +61,54 @@ export function parseObject(text: string): RawRecord | InvalidRecord {
   if (isObject) return value as RawRecord;
   // It may be a private user's line, so it is not quoted.
   const got = /[[{"]/.test(text) ? "" : ", got plain text";
-  return new InvalidRecord([{ field: "", reason: `must be a valid JSON object${got}` }]);
+  return [{ field: "", reason: `must be a valid JSON object${got}` }];
 }
 
-export function validateRecord(record: RawRecord): DatasetLine | InvalidRecord {
+/** Returns the type and id of a record, unless they are invalid. */
+export function identify({ type, id }: RawRecord): RecordId | undefined {
+  const known = recordTypes.find((name) => name === type);
+  return known && Check(Id, id) ? { type: known, id } : undefined;
+}
+
+/** Returns the record or, if it is invalid, what is wrong with it. */
+export function validateRecord(record: RawRecord): DatasetLine | Finding[] {
   return validate(record, shapeOf(record));
 }
 
-export function validateChange(record: RawRecord): ChangeLine | InvalidRecord {
+export function validateChange(record: RawRecord): ChangeLine | Finding[] {
   const isDeletion = "deleted" in record && recordTypes.some((type) => type === record.type);
   return validate<ChangeLine>(record, isDeletion ? shapeFor(DeletionLine) : shapeOf(record));
 }
 
 /** Validates a line about the whole dataset. Returns undefined for any other line. */
-export function validateMarker(record: RawRecord): IdsLine | EndLine | InvalidRecord | undefined {
+export function validateMarker(record: RawRecord): IdsLine | EndLine | Finding[] | undefined {
   if (record.type === "ids") return validate(record, shapeFor(lineSchemas.ids));
   return record.type === "end" ? validate(record, shapeFor(lineSchemas.end)) : undefined;
 }
 
 function validate<Valid extends AnyLine>(
-  value: RawRecord,
-  shape: Shape<Valid> | InvalidRecord,
-): Valid | InvalidRecord {
-  if (shape instanceof InvalidRecord) return shape;
-  if (!shape.Check(value)) {
-    return new InvalidRecord(listErrors(shape.Errors(value), mayBePrivate(value)), value);
-  }
-  const errors = listDuplicateIds(value);
-  return errors.length === 0 ? value : new InvalidRecord(errors, value);
+  record: RawRecord,
+  shape: Shape<Valid> | Finding,
+): Valid | Finding[] {
+  if ("reason" in shape) return [shape];
+  if (!shape.Check(record)) return listErrors(shape.Errors(record), mayBePrivate(record));
+  const duplicates = listDuplicateIds(record);
+  return duplicates.length > 0 ? duplicates : record;
 }
 
-/** Returns the shape required by a record's `type` and `public`, unless those are invalid. */
-function shapeOf(record: RawRecord): Shape<DatasetLine> | InvalidRecord {
+/** Returns the shape required by a record's `type` and `public`, or what is wrong with those. */
+function shapeOf(record: RawRecord): Shape<DatasetLine> | Finding {
   const { type, public: isPublic } = record;
   if (type === "role" || type === "achievement" || type === "company") {
     return shapeFor(lineSchemas[type]);
   }
   if (type !== "user") {
-    const error = mustBe("type", '"role", "achievement", "company", "user" or "end"', type);
-    return new InvalidRecord([error], record);
+    return mustBe("type", '"role", "achievement", "company", "user" or "end"', type);
   }
   if (isPublic === true) return shapeFor(lineSchemas.publicUser);
   if (isPublic === false) return shapeFor(lineSchemas.privateUser);
-  const isMissing = isPublic === undefined;
-  const error = isMissing
-    ? { field: "public", reason: "is missing" }
-    : mustBe("public", "true or false", isPublic);
-  return new InvalidRecord([error], record);
+  if (isPublic === undefined) return { field: "public", reason: "is missing" };
+  return mustBe("public", "true or false", isPublic);
 }
 
 function listDuplicateIds(line: AnyLine): Finding[] {
@@ -146,40 +129,5 @@ function listDuplicates(ids: number[], fieldOf: (at: number) => string): Finding
     if (seen.has(id)) return [{ field: fieldOf(at), reason: "is listed twice" }];
     seen.add(id);
     return [];
-  });
-}
-
-/**
- * For `import --skip-invalid`, drops the invalid avatar, company, roles and achievements of a public
- * user. Returns undefined if anything else is invalid, or if the record is not a public user's.
- */
-export function salvageUser({ value }: InvalidRecord): PublicUserLine | undefined {
-  if (value.type !== "user") return undefined;
-  const { properties } = PublicUserLine;
-  const { avatar_url, company, roles, achievements } = value;
-  const kept: RawRecord = {
-    ...value,
-    avatar_url: Check(properties.avatar_url, avatar_url) ? avatar_url : null,
-    company: Check(properties.company, company) ? company : null,
-    roles: listValid(roles, Id, (id) => id).slice(0, MAX_ROLES),
-    achievements: listValid(achievements, UnlockedAchievement, ({ id }) => id),
-  };
-  const record = validateRecord(kept);
-  if (record instanceof InvalidRecord || record.type !== "user") return undefined;
-  return record.public ? record : undefined;
-}
-
-/** Returns the valid ones of these items, without duplicates. */
-function listValid<Schema extends TSchema>(
-  items: unknown,
-  schema: Schema,
-  idOf: (item: Static<Schema>) => number,
-): Static<Schema>[] {
-  if (!Array.isArray(items)) return [];
-  const seen = new Set<number>();
-  return items.filter((item) => {
-    if (!Check(schema, item) || seen.has(idOf(item))) return false;
-    seen.add(idOf(item));
-    return true;
   });
 }

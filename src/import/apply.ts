@@ -8,6 +8,7 @@ import type { ChangeLine } from "../domain/dataset.ts";
 import type {
   Finding,
   MissingRecord,
+  RawRecord,
   RecordId,
   RecordType,
   ReportFinding,
@@ -18,17 +19,22 @@ import { parseHeader } from "../snapshot/format/layout.ts";
 import { type Summary, summarizeChanges, writeMeta } from "../snapshot/format/meta.ts";
 import type { Database } from "../sqlite/driver.ts";
 import type { Deletion } from "./complete-rows.ts";
-import { guard } from "./guard.ts";
+import { type Allowances, guard } from "./guard.ts";
 import { openIdMap } from "./id-map.ts";
 import { createIds, type Ids } from "./ids.ts";
-import { type LineSource, openLines } from "./line-reader.ts";
-import { readOld } from "./old-snapshot.ts";
-import type { ApplyOptions } from "./options.ts";
+import type { WriteReport } from "./import.ts";
+import { type LineOptions, type LineSource, openLines } from "./line-reader.ts";
 import { readDataset } from "./read-dataset.ts";
-import type { WriteReport } from "./reports.ts";
+import type { ErrorOptions } from "./record-errors.ts";
 import { dateTakedowns } from "./takedowns.ts";
-import { beginWriting, changeCopy, sealInMemory } from "./target.ts";
-import { createRows, duplicateId } from "./write-rows.ts";
+import { beginWriting, changeCopy, readOld, sealInMemory, type WriteOptions } from "./target.ts";
+import { createRows, duplicateId, type Outcome } from "./write-rows.ts";
+
+export interface ApplyOptions
+  extends WriteOptions,
+    LineOptions,
+    Pick<ErrorOptions, "maxErrors">,
+    Pick<Allowances, "allowShrink"> {}
 
 /**
  * Applies either all changes to the snapshot file `target` or none. Rejects with a `DatasetError`
@@ -102,11 +108,17 @@ function createChangeHandler(db: Database, ids: Ids, builtAtMs: number) {
   const changed = (type: RecordType): number[] =>
     [...changes.values()].filter((change) => change.type === type).map(({ id }) => id);
 
+  function take(record: RawRecord, line?: number): Outcome {
+    const valid = validateChange(record);
+    const findings = Array.isArray(valid) ? valid : makeChange(valid, line);
+    return { findings, isWritten: findings.length === 0 };
+  }
+
   /**
    * A record replaces the one with the same id. A record may be deleted before or after its last
    * reference is removed.
    */
-  function add(record: ChangeLine, line?: number): Finding[] {
+  function makeChange(record: ChangeLine, line?: number): Finding[] {
     const { type, id } = record;
     if (changes.has(`${type} ${id}`)) return [duplicateId(record, ids)];
 
@@ -136,5 +148,5 @@ function createChangeHandler(db: Database, ids: Ids, builtAtMs: number) {
     });
   }
 
-  return { validate: validateChange, add, complete, changed, notFound, summarize };
+  return { take, complete, changed, notFound, summarize };
 }

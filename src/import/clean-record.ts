@@ -9,7 +9,6 @@ import { isPlaceholder, isQuestionMarks, isUncomputed } from "../domain/placehol
 import { mayBePrivate, type RawRecord } from "../domain/records.ts";
 import { cleanName } from "../domain/text.ts";
 import { formatTime } from "../domain/time.ts";
-import type { ImportOptions } from "./options.ts";
 
 const DAY = 86_400;
 const E_MAIL = /[^\s@<(]@[^\s@]+\.\p{L}{2,}/u;
@@ -46,7 +45,12 @@ interface OddText {
   text: string;
 }
 
-export type CleaningOptions = Pick<ImportOptions, "avatarBase" | "decodeHtml">;
+export interface CleaningOptions {
+  /** Base URL for avatars that are not http(s) URLs. */
+  avatarBase?: string | undefined;
+  /** Whether to decode HTML entities in names and descriptions. */
+  decodeHtml?: boolean | undefined;
+}
 
 /** Times after `nowMs` are odd, unless that is so only in some time zones. */
 export async function createCleaner(nowMs: number, { avatarBase, decodeHtml }: CleaningOptions) {

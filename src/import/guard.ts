@@ -9,10 +9,9 @@ import { type SQL, sql } from "drizzle-orm";
 import { groupDigits } from "../domain/text.ts";
 import type { Summary, Totals } from "../snapshot/format/meta.ts";
 import type { Database } from "../sqlite/driver.ts";
-import type { OldSnapshot } from "./old-snapshot.ts";
-import type { ImportOptions } from "./options.ts";
-import type { Differences, ReadReport } from "./reports.ts";
+import type { ReadReport } from "./read-dataset.ts";
 import { HIDE_ELSEWHERE } from "./takedowns.ts";
+import type { OldSnapshot } from "./target.ts";
 
 /** Thrown instead of writing a snapshot that looks like an accident. */
 export class UnlikelyChange extends Error {
@@ -23,6 +22,26 @@ export class UnlikelyChange extends Error {
     super(`${name} ${change}`);
     this.change = change;
   }
+}
+
+/** What may happen although it looks like an accident. */
+export interface Allowances {
+  /** Whether most users, companies or achievements may go, or most of what users have. */
+  allowShrink?: boolean | undefined;
+  /** Whether most private users may become public or absent. */
+  allowReveal?: boolean | undefined;
+  /** Whether most users may have other names, as when rows are renumbered. */
+  allowRenames?: boolean | undefined;
+}
+
+/** How a new snapshot differs from the old one. */
+export interface Differences {
+  users: Record<"added" | "removed" | "made_private" | "made_public", number>;
+  unlocked_achievements: Record<"before" | "after", number>;
+  /** For how many users who stay public this has changed. */
+  changed: Record<"names" | "avatars" | "companies" | "roles", number>;
+  /** How many users who stay public have none any more. */
+  lost: Record<"avatars" | "companies" | "roles", number>;
 }
 
 /** The records that a change file names. All others have stayed the same. */
@@ -36,13 +55,12 @@ const MAX_UNGUARDED = 10;
 /** A takedown concerns few people, and most communities are small. */
 const MAX_PRIVATE = 2;
 
-/** The flags that allow what looks like an accident, by the names of the options. */
+/** The flags that allow it. */
 const FLAGS = {
   allowRenames: "--allow-renames",
   allowShrink: "--allow-shrink",
   allowReveal: "--allow-reveal",
-} as const;
-type Allowance = keyof typeof FLAGS;
+} satisfies Record<keyof Allowances, string>;
 
 /** It is an accident if `count` is more than `limit` and more than half of `of`. */
 interface Rule {
@@ -62,14 +80,14 @@ export function guard(
   db: Database,
   old: OldSnapshot,
   after: Summary,
-  allowed: Pick<ImportOptions, Allowance>,
+  allowed: Allowances,
   changed?: ChangedIds,
 ): Differences {
   const found = compareRows(db, changed);
   const isImport = changed === undefined;
   // While takedowns are held, these flags would publish hidden users if ids have changed.
   const isHeld = isImport && old.hasTakedowns;
-  function check(allowance: Allowance, { count, of, limit, would }: Rule): void {
+  function check(allowance: keyof Allowances, { count, of, limit, would }: Rule): void {
     if (allowed[allowance] || count <= limit) return;
     const all = typeof of === "number" ? of : countSelected(db, sql`old.user o WHERE ${of}`);
     if (!isMost(count, all, limit)) return;

@@ -13,10 +13,8 @@ import { privateUser, user } from "../snapshot/format/schema.ts";
 import type { Database } from "../sqlite/driver.ts";
 import { openIdMap } from "./id-map.ts";
 import { createIds, type Ids } from "./ids.ts";
-import { readOld } from "./old-snapshot.ts";
-import type { HideOptions } from "./options.ts";
 import { dateTakedowns } from "./takedowns.ts";
-import { changeCopy } from "./target.ts";
+import { changeCopy, readOld, type WriteOptions } from "./target.ts";
 
 /** A user whom `hideUsers` made private or found private. */
 interface HiddenUser {
@@ -41,7 +39,7 @@ interface HideReport {
 export function hideUsers(
   given: readonly (number | string)[],
   target: string,
-  options: HideOptions = {},
+  options: WriteOptions = {},
 ): Promise<HideReport> {
   const { builtAtMs = Date.now() } = options;
   return changeCopy(target, options, async (db) => {

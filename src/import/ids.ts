@@ -7,8 +7,8 @@
  */
 import type { RawRecord, RecordId, SourceIds } from "../domain/records.ts";
 import type { IdMap } from "./id-map.ts";
-import type { OldSnapshot } from "./old-snapshot.ts";
 import { HIDE_ELSEWHERE } from "./takedowns.ts";
+import type { OldSnapshot } from "./target.ts";
 
 export type Ids = ReturnType<typeof createIds>;
 

@@ -9,25 +9,61 @@ import { setImmediate } from "node:timers/promises";
 import { sqlite } from "#sqlite";
 import { InvalidValue, UsageError } from "../domain/invalid-value.ts";
 import { nameKinds } from "../domain/model.ts";
+import type { MissingRecord } from "../domain/records.ts";
 import { naming, TEMPORARY_DATABASE } from "../files/errors.ts";
 import { replaceFile } from "../files/replace.ts";
 import { buildNameIndex } from "../search/name-index.ts";
-import { type Contents, summarize, writeMeta } from "../snapshot/format/meta.ts";
+import { type Contents, summarize, type Totals, writeMeta } from "../snapshot/format/meta.ts";
 import { createIndexes, createSchema } from "../snapshot/format/schema.ts";
 import type { Database } from "../sqlite/driver.ts";
-import { guard, refuseEmpty } from "./guard.ts";
+import type { CleaningOptions } from "./clean-record.ts";
+import { type Allowances, type Differences, guard, refuseEmpty } from "./guard.ts";
 import { openIdMap } from "./id-map.ts";
 import { createIds } from "./ids.ts";
 import type { LineSource } from "./line-reader.ts";
-import { type OldSnapshot, readOldFile } from "./old-snapshot.ts";
-import type { ImportOptions } from "./options.ts";
-import { readDataset } from "./read-dataset.ts";
-import type { WriteReport } from "./reports.ts";
+import { type ReadReport, readDataset } from "./read-dataset.ts";
+import type { ErrorOptions } from "./record-errors.ts";
 import { createSkippingHandler } from "./skip-invalid.ts";
-import { findSource, openReader, type Source } from "./source.ts";
+import { findSource, openReader, type Source, type SourceOptions } from "./source.ts";
 import { holdTakedowns } from "./takedowns.ts";
-import { beginWriting, sealInMemory, sealNew } from "./target.ts";
+import {
+  beginWriting,
+  type OldOptions,
+  type OldSnapshot,
+  readOldFile,
+  sealInMemory,
+  sealNew,
+  type WriteOptions,
+} from "./target.ts";
 import { createRows } from "./write-rows.ts";
+
+/** Most of these are flags of the command, too. */
+export interface ImportOptions
+  extends WriteOptions,
+    SourceOptions,
+    CleaningOptions,
+    ErrorOptions,
+    OldOptions,
+    Allowances {
+  /** The folder with a SELECT for each table, if the source is a database. */
+  queries?: string | undefined;
+  /** Whether to report what an import would do, and write nothing. */
+  dryRun?: boolean | undefined;
+  /** Called repeatedly while the index of user names is built, with the progress (0 to 1). */
+  onIndexed?: ((share: number) => void) | undefined;
+}
+
+/** The report on a snapshot that `import` or `apply` has written. */
+export interface WriteReport extends ReadReport, Totals {
+  /** The checksum of the new snapshot; undefined for a dry run. */
+  sha256?: string | undefined;
+  /** Undefined if the file is new or nothing could be compared. */
+  differences: Differences | undefined;
+  /** How many users an import kept private or deleted, although the dataset says otherwise. */
+  held?: number | undefined;
+  /** The records that a change file deletes and that do not exist. */
+  notFound?: readonly MissingRecord[];
+}
 
 /**
  * Imports a dataset into the snapshot file `target`, which stays unchanged if the import fails. Only
@@ -73,36 +109,23 @@ async function importInto(
   const old = target === undefined ? undefined : await readOldFile(target, nowMs, options);
   const db = next ? sqlite.openWritable(`${next}.draft`) : sqlite.openTemporary();
   using _open = beginWriting(db, old?.path);
-  const { report, contents } = await readInto(db, source, old, nowMs, options);
+  const { report, contents } = await readAndCompare(db, source, old, nowMs, options);
   if (next === undefined) return report;
 
   await addIndexesAndMeta(db, contents, nowMs, options.onIndexed);
   return { ...report, sha256: await sealNew(db, next) };
 }
 
-/** Builds a snapshot in memory from a dataset, which may be empty. */
-export async function buildSnapshot(
-  dataset: LineSource,
-  { builtAtMs = Date.now() } = {},
-): Promise<Uint8Array> {
-  const source = findNamed(dataset);
-  const db = sqlite.openMemory();
-  using _open = beginWriting(db);
-  const { contents } = await readInto(db, source, undefined, builtAtMs, { allowEmpty: true });
-  await addIndexesAndMeta(db, contents, builtAtMs);
-  return sealInMemory(db);
-}
-
 /**
  * Reads the records of a source into an empty database, and compares them with the snapshot `old`, which is
  * attached if there is one. The temporary files of the source are gone before the indexes and the new file take space.
  */
-async function readInto(
+async function readAndCompare(
   db: Database,
   source: Source,
   old: OldSnapshot | undefined,
   nowMs: number,
-  options: ImportOptions & { allowEmpty?: boolean },
+  options: ImportOptions,
 ): Promise<{ report: WriteReport; contents: Contents }> {
   await using reader = await openReader(source, options);
   using map = await openIdMap(options.idMap, options);
@@ -114,13 +137,28 @@ async function readInto(
 
   const held = old && holdTakedowns(db, { nowMs, holdMs: options.holdMs });
   const summary = summarize(db);
-  if (!options.allowEmpty) refuseEmpty(summary, read, old, options.allowShrink);
+  refuseEmpty(summary, read, old, options.allowShrink);
   const differences = old && guard(db, old, summary, options);
   const { counts, unlocked } = summary;
   const report = { ...read, counts, unlocked, differences, held };
   // Before the indexes, which take long, because the id map may be on a full disk.
   const id_map = options.dryRun ? undefined : await ids.commit();
   return { report, contents: { ...summary, id_map } };
+}
+
+/** Builds a snapshot in memory from a dataset, which may be empty. */
+export async function buildSnapshot(
+  dataset: LineSource,
+  { builtAtMs = Date.now() } = {},
+): Promise<Uint8Array> {
+  const db = sqlite.openMemory();
+  using _open = beginWriting(db);
+  await using reader = await openReader(findNamed(dataset));
+  const ids = createIds(reader.ids);
+  createSchema(db.$client);
+  await readDataset(reader, createRows(db, ids), ids, builtAtMs);
+  await addIndexesAndMeta(db, { ...summarize(db), id_map: await ids.commit() }, builtAtMs);
+  return sealInMemory(db);
 }
 
 /** Adds what a snapshot has beside its rows. */

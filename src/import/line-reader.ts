@@ -7,11 +7,10 @@ import {
   type RecordReader,
   type SourceIds,
 } from "../domain/records.ts";
-import { InvalidRecord, parseObject, validateMarker } from "../domain/validate-record.ts";
+import { parseObject, validateMarker } from "../domain/validate-record.ts";
 import { reasonOf } from "../files/errors.ts";
 import { decompress, openInput, readStream } from "../files/input.ts";
 import { readLines, type TextLine } from "../files/lines.ts";
-import type { ImportOptions } from "./options.ts";
 
 /**
  * The origin of lines: the path of an NDJSON file (plain or gzip) or `-` for standard input, its
@@ -24,10 +23,17 @@ export type LineSource<Line extends object = object> =
   | Iterable<Line>
   | AsyncIterable<Uint8Array>;
 
+export interface LineOptions {
+  /** Whether a missing end line is an error, because the dataset may be incomplete. */
+  expectEnd?: boolean | undefined;
+  /** Called repeatedly with the number of bytes that have been read. */
+  onBytes?: ((bytes: number) => void) | undefined;
+}
+
 /** Reads the first line, which says whose ids these are. */
 export async function openLines(
   source: LineSource,
-  { expectEnd, onBytes }: Pick<ImportOptions, "expectEnd" | "onBytes"> = {},
+  { expectEnd, onBytes }: LineOptions = {},
 ): Promise<RecordReader> {
   const batches = readLines(decompress(counting(bytesOf(source), onBytes)));
   let ids: SourceIds = OWN_IDS;
@@ -40,22 +46,22 @@ export async function openLines(
     for (const line of lines) {
       const record = parseLine(line);
       count++;
-      if (record instanceof InvalidRecord) yield* listProblems(record.errors, line.number);
+      if (Array.isArray(record)) yield* listProblems(record, line.number);
       else if (record) yield { record, line: line.number };
     }
   }
 
   /** Returns undefined for a line about the whole dataset. */
-  function parseLine({ number, text, problem }: TextLine): RawRecord | InvalidRecord | undefined {
+  function parseLine({ number, text, problem }: TextLine): RawRecord | Finding[] | undefined {
     if (end !== undefined) return invalid(`comes after the end line (line ${end})`);
     if (problem !== undefined) return invalid(problem);
 
     const record = parseObject(text);
-    if (record instanceof InvalidRecord) return record;
+    if (Array.isArray(record)) return record;
 
     const marker = validateMarker(record);
     if (marker === undefined) return record;
-    if (marker instanceof InvalidRecord) return marker;
+    if (Array.isArray(marker)) return marker;
 
     if (marker.type === "ids") {
       if (count > 0) return invalid('with "type":"ids" must be the first line');
@@ -94,9 +100,7 @@ export async function openLines(
   };
 }
 
-function invalid(reason: string, field = ""): InvalidRecord {
-  return new InvalidRecord([{ field, reason }]);
-}
+const invalid = (reason: string, field = ""): Finding[] => [{ field, reason }];
 
 /** Such a line could have been meant as anything, so it is never skipped. */
 function* listProblems(errors: Finding[], line?: number): Generator<Item> {
@@ -112,7 +116,7 @@ function bytesOf(source: LineSource): Iterable<Uint8Array> | AsyncIterable<Uint8
 
 async function* counting(
   chunks: Iterable<Uint8Array> | AsyncIterable<Uint8Array>,
-  onBytes: ImportOptions["onBytes"],
+  onBytes: LineOptions["onBytes"],
 ): AsyncGenerator<Uint8Array> {
   let read = 0;
   for await (const chunk of chunks) {

@@ -11,31 +11,41 @@ import type {
 } from "../domain/records.ts";
 import { groupDigits } from "../domain/text.ts";
 import type { Ids } from "./ids.ts";
-import { ERRORS_PER_GROUP } from "./options.ts";
-import type { Skipped } from "./write-rows.ts";
 
-/** Collects the errors in a dataset: final ones and, if `isSkipping`, those of which the records are skipped. */
+export const ERRORS_PER_GROUP = 5;
+
+export interface ErrorOptions {
+  /** Whether to skip anything invalid in the dataset; see skip-invalid.ts. */
+  skipInvalid?: boolean | undefined;
+  /** How many errors of each kind to report. Defaults to {@link ERRORS_PER_GROUP}. */
+  maxErrors?: number | undefined;
+}
+
+/** Collects the errors in a dataset: final ones and, with `skipInvalid`, those of which the records are skipped. */
 export function collectErrors(
   reader: RecordReader,
   ids: Ids,
-  isSkipping: boolean,
-  maxErrors: number | undefined,
+  { maxErrors, skipInvalid }: ErrorOptions,
 ) {
   const final = new RecordErrors(maxErrors);
-  const skipped = isSkipping ? new RecordErrors(maxErrors) : final;
+  const skipped = skipInvalid ? new RecordErrors(maxErrors) : final;
   /** Records that are invalid themselves. References to them are not reported as errors. */
   const invalid = new Set<string>();
 
-  /** Adds an error in a record. It is final without an `outcome`. */
-  function report(found: Finding, { type, id, line }: FaultyRecord = {}, outcome?: Skipped): void {
+  /** Adds an error in a record. It is final unless there is a consequence, which ends the message. */
+  function report(
+    found: Finding,
+    { type, id, line }: FaultyRecord = {},
+    consequence?: string,
+  ): void {
     const { field, missing } = found;
     if (missing && invalid.has(`${missing.type} ${missing.id}`)) return;
 
     const sourceId = type && typeof id === "number" ? ids.inSource({ type, id }) : id;
-    const errors = outcome ? skipped : final;
+    const errors = consequence === undefined ? final : skipped;
     if (errors === final && type !== "user") invalid.add(`${type} ${sourceId}`);
 
-    const reason = found.reason + (outcome?.consequence ?? "");
+    const reason = found.reason + (consequence ?? "");
     const { error, isNamed } = reader.locate({ field, reason, type, id: sourceId, line });
     const name = type && sourceId !== undefined ? ` (${type} ${sourceId})` : "";
     errors.add(found, error, isNamed || found.isNamed ? "" : name);

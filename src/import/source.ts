@@ -13,15 +13,28 @@ import { openPrivate } from "../snapshot/format/open.ts";
 import { listRecords } from "../snapshot/format/records.ts";
 import type { Database } from "../sqlite/driver.ts";
 import { idFormats, type TableName, tableNames } from "../tables/columns.ts";
-import { openCsvSource } from "../tables/csv-source.ts";
+import { type CsvOptions, openCsvSource } from "../tables/csv-source.ts";
 import { DATABASE_TIMEOUT_MS, openDatabase } from "../tables/database-source.ts";
 import { type Dialect, dialects } from "../tables/dialects.ts";
+import type { ReadHooks } from "../tables/table.ts";
 import { createReader } from "../tables/table-reader.ts";
-import { type LineSource, openLines } from "./line-reader.ts";
-import type { ImportOptions } from "./options.ts";
+import { type LineOptions, type LineSource, openLines } from "./line-reader.ts";
+import type { WriteOptions } from "./target.ts";
 
 /** How many records of a snapshot are read between two looks at signals. */
 const BATCH = 500;
+
+export interface SourceOptions
+  extends CsvOptions,
+    LineOptions,
+    ReadHooks,
+    Pick<WriteOptions, "idMap"> {
+  /**
+   * How long to wait for a connection to a database, for a program that writes to a SQLite file, and
+   * for each page of rows from a server. Defaults to two minutes.
+   */
+  timeoutMs?: number | undefined;
+}
 
 /** Where records come from, and as what they are read. */
 export type Source =
@@ -93,7 +106,7 @@ function isReadable(url: string): boolean {
 /** Opens the reader that fits. Only with an id map, tables may have ids of any kind. */
 export async function openReader(
   source: Source,
-  options: ImportOptions = {},
+  options: SourceOptions = {},
 ): Promise<RecordReader> {
   const ids = options.idMap === undefined ? idFormats.integers : idFormats.keys;
   switch (source.kind) {

@@ -1,17 +1,103 @@
 /**
- * Begins to write a database, or a copy of a snapshot, and seals it when its rows, name indexes and
- * metadata are complete. Nothing needs to be durable before that, because the database is discarded
- * after a crash.
+ * The target of an import, a change file or a takedown. All read the snapshot that is there, begin to write
+ * a new database or a copy of that snapshot, and seal it when its rows, name indexes and metadata are
+ * complete. Nothing needs to be durable before that, because the database is discarded after a crash.
  */
+import { existsSync } from "node:fs";
 import { access, chmod, constants, stat } from "node:fs/promises";
 import { sql } from "drizzle-orm";
 import { sqlite } from "#sqlite";
 import { copyIfSpace } from "../files/bytes.ts";
-import { hasLockFile, type Paths, type ReplaceOptions, replaceFile } from "../files/replace.ts";
-import { toSnapshotError } from "../snapshot/format/layout.ts";
-import { verifyFile } from "../snapshot/format/open.ts";
+import type { LockOptions } from "../files/lock.ts";
+import { findFile, hasLockFile, type Paths, replaceFile } from "../files/replace.ts";
+import { isSnapshot, SnapshotError, toSnapshotError } from "../snapshot/format/layout.ts";
+import { type Meta, readMeta } from "../snapshot/format/meta.ts";
+import { openInPlace, verifyFile } from "../snapshot/format/open.ts";
+import { takedown } from "../snapshot/format/schema.ts";
 import { SQLITE_PAGE_BYTES, sealBytes, sealFile } from "../snapshot/format/seal.ts";
 import type { Database } from "../sqlite/driver.ts";
+import { type Hold, whereHeld } from "./takedowns.ts";
+
+/** The options of all that write a snapshot. */
+export interface WriteOptions extends LockOptions {
+  /** The file that maps ids of any kind to integers. Without it, ids must be integers. */
+  idMap?: string | undefined;
+  /**
+   * The time of the build, which dates takedowns, ends holds and shows what is in the future. Defaults
+   * to now.
+   */
+  builtAtMs?: number | undefined;
+  /** Called just before the target is replaced. From then on, a command must not end as if it had failed. */
+  onCommit?: (() => void) | undefined;
+}
+
+/** Whether and how an import keeps to the snapshot that it replaces. */
+export interface OldOptions {
+  /**
+   * Whether to overwrite a file that is not an intact snapshot, or a snapshot whose ids belong to others,
+   * and to take ids that look rounded.
+   */
+  force?: boolean | undefined;
+  /** How long to keep to a takedown by `apply` or `hide`. Defaults to an hour, the maximum. */
+  holdMs?: number | undefined;
+}
+
+/** The snapshot that will be replaced. */
+export interface OldSnapshot extends Meta {
+  /** The path as the command was given it, for messages. */
+  name: string;
+  /** Whether it has takedowns that are held. */
+  hasTakedowns: boolean;
+}
+
+/** An import also needs its file, whose rows it compares with the new ones. */
+interface OldFile extends OldSnapshot {
+  /** Where it is, without symbolic links. */
+  path: string;
+}
+
+/**
+ * Reads the snapshot at `name`, if there is one. Throws if the file is something else or is damaged,
+ * because an import could then undo takedowns. With `force`, such a file is treated as missing.
+ */
+export async function readOldFile(
+  name: string,
+  nowMs: number,
+  { force, holdMs }: OldOptions,
+): Promise<OldFile | undefined> {
+  const path = findFile(name);
+  if (!existsSync(path)) return undefined;
+  if (!isSnapshot(path)) {
+    if (force) return undefined;
+    throw new Error(notOverwritten(name, "a Roadbook snapshot"));
+  }
+
+  try {
+    const { db } = await openInPlace(path);
+    try {
+      return { ...readOld(db, name, { nowMs, holdMs }), path };
+    } finally {
+      db.$client.close();
+    }
+  } catch (error) {
+    const named = toSnapshotError(name, error);
+    if (!(named instanceof SnapshotError)) throw named;
+    if (force) return undefined;
+    const advice = "restore it, or import with --force, which forgets its takedowns";
+    throw new Error(`${named.message}; ${advice}`);
+  }
+}
+
+/** `what` is the kind of file that the command writes, such as "a Roadbook snapshot". */
+export function notOverwritten(target: string, what: string): string {
+  return `${target} exists and is not ${what}; choose another --to, or overwrite it with --force`;
+}
+
+/** Reads the facts of a snapshot that an import needs before it replaces it. */
+export function readOld(db: Database, name: string, hold: Hold): OldSnapshot {
+  const held = db.select().from(takedown).where(whereHeld(hold)).get();
+  return { ...readMeta(db), name, hasTakedowns: held !== undefined };
+}
 
 /**
  * Calls `change` with a copy of the snapshot file `target`, to which the old one is attached as `old`.
@@ -23,7 +109,7 @@ import type { Database } from "../sqlite/driver.ts";
  */
 export async function changeCopy<T>(
   target: string,
-  options: ReplaceOptions,
+  options: WriteOptions,
   change: (db: Database) => Promise<T>,
 ): Promise<T & { sha256: string }> {
   const rethrow = (error: unknown) => {
@@ -70,11 +156,6 @@ export function beginWriting(db: Database, oldPath?: string): Disposable {
     throw error;
   }
   return { [Symbol.dispose]: () => $client.close() };
-}
-
-/** `what` is the kind of file that the command writes, such as "a Roadbook snapshot". */
-export function notOverwritten(target: string, what: string): string {
-  return `${target} exists and is not ${what}; choose another --to, or overwrite it with --force`;
 }
 
 /** Makes a new database the snapshot `next`, and closes it. Returns the checksum. */

@@ -9,7 +9,7 @@ import type { PublicUserLine } from "../domain/model.ts";
 import type { Finding, RawRecord, RecordId, ReportFinding } from "../domain/records.ts";
 import { groupDigits } from "../domain/text.ts";
 import { parseTime } from "../domain/time.ts";
-import { type InvalidRecord, validateRecord } from "../domain/validate-record.ts";
+import { validateRecord } from "../domain/validate-record.ts";
 import { spell } from "../search/fold.ts";
 import { countOf } from "../snapshot/format/meta.ts";
 import {
@@ -32,26 +32,25 @@ const limits = {
 
 const givenId = sql.placeholder("id");
 
-/** Validates the records of a dataset or a change file and applies them to a database. */
-export interface RecordHandler<Parsed> {
-  validate(record: RawRecord): Parsed | InvalidRecord;
-  /** Applies a record, or returns the errors in it. */
-  add(record: Parsed, line: number | undefined): Finding[];
-  /**
-   * Leaves out the invalid part of a record that is invalid or was refused by `add`. Without this
-   * method, every error is final.
-   */
-  skip?(record: RecordId, invalid: Parsed | InvalidRecord, line: number | undefined): Skipped;
+/** Writes the records of a dataset or a change file to a database. */
+export interface RecordHandler {
+  /** Validates a record, and writes it if it is valid. */
+  take(record: RawRecord, line: number | undefined): Outcome;
   /** Completes the rows, and reports the errors that can be detected only after the last record. */
   complete(report: ReportFinding): void;
 }
 
-/** The outcome for an invalid record. */
-export interface Skipped {
-  /** Ends the messages about it, as in "; the user becomes private". */
-  consequence: string;
-  /** Whether the user is public, without what was invalid. */
-  isKept?: boolean;
+/** What a handler has done with a record. */
+export interface Outcome {
+  /** What is wrong with the record. */
+  findings: readonly Finding[];
+  /** Whether it was written, perhaps without what is invalid. */
+  isWritten: boolean;
+  /**
+   * What has become of an invalid record, to end the messages about it, as in "; the user becomes private".
+   * If this is undefined, its errors are final.
+   */
+  consequence?: string;
   /** Whether a user who was public or absent has become private. */
   madePrivate?: boolean;
 }
@@ -70,6 +69,13 @@ export function createRows(db: Database, ids: Ids) {
     maxUnlocks: 0,
   };
 
+  function take(record: RawRecord, line?: number): Outcome {
+    const valid = validateRecord(record);
+    const findings = Array.isArray(valid) ? valid : add(valid, line);
+    return { findings, isWritten: findings.length === 0 };
+  }
+
+  /** Adds a record, or returns what is wrong with it. */
   function add(record: DatasetLine, line?: number): Finding[] {
     const { type, id } = record;
     if (type === "role" || type === "achievement") {
@@ -133,7 +139,7 @@ export function createRows(db: Database, ids: Ids) {
     for (const error of listTooMany(db)) report(error);
   }
 
-  return { validate: validateRecord, totals, add, remove, hide, complete };
+  return { totals, take, add, remove, hide, complete };
 }
 
 function toUserRow(

@@ -7,8 +7,8 @@ import { Random } from "../../src/domain/random.ts";
 import { applyChanges } from "../../src/import/apply.ts";
 import { hideUsers } from "../../src/import/hide.ts";
 import { openIdMap } from "../../src/import/id-map.ts";
+import type { ImportOptions } from "../../src/import/import.ts";
 import { importDataset } from "../../src/import/import.ts";
-import type { ImportOptions } from "../../src/import/options.ts";
 import { exported, makeFile, makeSnapshot, textOf } from "../datasets.ts";
 import { temporaryFolder } from "../support.ts";
 

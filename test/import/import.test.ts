@@ -7,8 +7,8 @@ import { runCommandLine } from "../../src/commands/command-line.ts";
 import { PublicUserLine } from "../../src/domain/model.ts";
 import { applyChanges } from "../../src/import/apply.ts";
 import { hideUsers } from "../../src/import/hide.ts";
+import type { ImportOptions } from "../../src/import/import.ts";
 import { buildSnapshot, importDataset } from "../../src/import/import.ts";
-import type { ImportOptions } from "../../src/import/options.ts";
 import { checkSnapshot } from "../../src/snapshot/format/open.ts";
 import {
   bytesOf,

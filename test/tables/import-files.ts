@@ -1,8 +1,8 @@
 /** Imports folders of CSV files whose texts stand in a test. */
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
+import type { ImportOptions } from "../../src/import/import.ts";
 import { importDataset } from "../../src/import/import.ts";
-import type { ImportOptions } from "../../src/import/options.ts";
 import { exported } from "../datasets.ts";
 import { temporaryFolder } from "../support.ts";
 

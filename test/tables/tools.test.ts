@@ -5,7 +5,7 @@
 import { expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import type { ImportOptions } from "../../src/import/options.ts";
+import type { ImportOptions } from "../../src/import/import.ts";
 import { errorsOf, importFiles } from "./import-files.ts";
 
 const folder = join(import.meta.dir, "tools");
