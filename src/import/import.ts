@@ -89,7 +89,7 @@ export async function importDataset(
 /** Finds out what a dataset is. The error names the dataset as users of the library know it. */
 function findNamed(dataset: LineSource, queries?: string): Source {
   try {
-    return findSource(dataset, queries, "import it with a folder of queries");
+    return findSource(dataset, queries);
   } catch (error) {
     throw error instanceof InvalidValue ? new UsageError(`the source ${error.message}`) : error;
   }

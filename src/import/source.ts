@@ -45,19 +45,15 @@ export type Source =
 
 /**
  * Finds out what lines, a path or a URL are. Throws an {@link InvalidValue} if nothing can be at a
- * path or URL. The error does not repeat it, because a URL may have a password. If queries are missing,
- * `advice` says how to give them.
+ * path or URL. The error does not repeat it, because a URL may have a password.
  */
-export function findSource(
-  given: LineSource,
-  queries?: string,
-  advice = "name the folder of its SELECTs with --queries",
-): Source {
+export function findSource(given: LineSource, queries?: string): Source {
   if (typeof given !== "string") return { kind: "lines", lines: given };
   if (queries !== undefined) {
     return { kind: "database", url: given, dialect: dialectOf(given), folder: queries };
   }
-  if (findDialect(given)) throw new InvalidValue(`is a database; ${advice}`);
+  if (findDialect(given))
+    throw new InvalidValue("is a database; give the folder of its SELECTs (--queries)");
   if (isUrl(given)) throw new InvalidValue(`must be a file, a folder, - or ${DATABASE_URLS}`);
 
   // A folder or a snapshot of that name can be given as ./-.

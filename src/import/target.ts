@@ -73,12 +73,8 @@ export async function readOldFile(
   }
 
   try {
-    const { db } = await openInPlace(path);
-    try {
-      return { ...readOld(db, name, { nowMs, holdMs }), path };
-    } finally {
-      db.$client.close();
-    }
+    using opened = await openInPlace(path);
+    return { ...readOld(opened.db, name, { nowMs, holdMs }), path };
   } catch (error) {
     const named = toSnapshotError(name, error);
     if (!(named instanceof SnapshotError)) throw named;

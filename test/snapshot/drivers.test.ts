@@ -14,7 +14,7 @@ import { temporaryFolder } from "../support.ts";
 
 const queries = 'an,ба,東京,nowak lukasz,xx,a b,express,ß,[n,er in,",zzzzzz'.split(",");
 
-const open = (db: Database) => snapshotOf({ db, sha256: "" });
+const open = (db: Database) => snapshotOf({ db, sha256: "", [Symbol.dispose]() {} });
 
 function mapped(db: Database): Database {
   db.$client.exec("PRAGMA mmap_size = 1000000000");

@@ -19,28 +19,23 @@ import { type Meta, readMeta } from "./meta.ts";
 /** A snapshot of up to this size is read into memory. A larger one is copied and mapped. */
 export const MAX_BYTES_IN_MEMORY = 8_000_000;
 
-/** The caller must close `db`. */
-export type VerifiedDatabase = { db: Database; sha256: string };
+export type VerifiedDatabase = { db: Database; sha256: string } & Disposable;
 
 /** Checks only the checksum, which it returns, and the schema. Rethrows errors of the system. */
 export async function verifyFile(path: string): Promise<string> {
-  const { db, sha256 } = await openInPlace(path);
-  db.$client.close();
-  return sha256;
+  using opened = await openInPlace(path);
+  return opened.sha256;
 }
 
 /** Checks every byte, and runs SQLite's own checks, which detect bugs in how it was written. */
 export async function checkSnapshot(path: string): Promise<Meta & { sha256: string }> {
   try {
-    const { db, sha256 } = await openInPlace(path);
-    try {
-      const [row] = db.values<[result: string]>("PRAGMA integrity_check(1)");
-      const result = row?.[0] ?? "";
-      if (result === "ok") return { ...readMeta(db), sha256 };
-      throw new SnapshotError(`is damaged: ${result.replaceAll("\n", " ")}`);
-    } finally {
-      db.$client.close();
-    }
+    using opened = await openInPlace(path);
+    const { db, sha256 } = opened;
+    const [row] = db.values<[result: string]>("PRAGMA integrity_check(1)");
+    const result = row?.[0] ?? "";
+    if (result === "ok") return { ...readMeta(db), sha256 };
+    throw new SnapshotError(`is damaged: ${result.replaceAll("\n", " ")}`);
   } catch (error) {
     throw toSnapshotError(path, error);
   }
@@ -64,15 +59,13 @@ async function openVerified(
   const { schema, databaseBytes, fileBytes } = await readLayout(source);
   const sha256 = await verifyChecksum(source, fileBytes);
   const db = open(databaseBytes);
-  if (schema === SCHEMA_VERSION) return { db, sha256 };
+  const verified = { db, sha256, [Symbol.dispose]: () => db.$client.close() };
+  if (schema === SCHEMA_VERSION) return verified;
 
-  try {
-    const [row] = db.values<[string]>("SELECT value FROM meta WHERE key = 'roadbook_version'");
-    const origin = `was written by version ${row?.[0]} (schema ${schema})`;
-    throw new SnapshotError(`${origin}; export it with that version, and import the dataset`);
-  } finally {
-    db.$client.close();
-  }
+  using _older = verified;
+  const [row] = db.values<[string]>("SELECT value FROM meta WHERE key = 'roadbook_version'");
+  const origin = `was written by version ${row?.[0]} (schema ${schema})`;
+  throw new SnapshotError(`${origin}; export it with that version, and import the dataset`);
 }
 
 /** Where and how a large file is copied. */

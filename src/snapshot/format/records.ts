@@ -65,18 +65,16 @@ function toUserRecord({ id, name, company_id, company_role, ...row }: UserRow): 
  * snapshot is closed after the first iteration, or without one when the lines are disposed of.
  */
 export async function exportDataset(path: string): Promise<Iterable<string> & Disposable> {
-  const { db } = await openPrivate(path);
-  const close = () => db.$client.close();
+  const opened = await openPrivate(path);
   function* read(): Generator<string> {
+    using _open = opened;
     try {
-      yield* withEndLine(listLines(db));
+      yield* withEndLine(listLines(opened.db));
     } catch (error) {
       throw toFileError(path, "read", error);
-    } finally {
-      close();
     }
   }
-  return { [Symbol.iterator]: read, [Symbol.dispose]: close };
+  return { [Symbol.iterator]: read, [Symbol.dispose]: opened[Symbol.dispose] };
 }
 
 function* listLines(db: Database): Generator<string> {

@@ -17,7 +17,7 @@ export async function openSnapshot(source: string | Uint8Array, copyFolder?: str
   try {
     return snapshotOf(verified);
   } catch (error) {
-    verified.db.$client.close();
+    verified[Symbol.dispose]();
     throw toSnapshotError(source, error);
   }
 }
