@@ -17,16 +17,9 @@
  * Two forms fit. The last is chosen, because of the `\N`, which only programs that escape write.
  * Without it, nothing would show which names are right, so the file would be ambiguous.
  */
-import type { TextLine } from "../files/lines.ts";
 import { type ColumnName, hasFreeText } from "./columns.ts";
 import { isSeparator, readCsvLines } from "./csv-lines.ts";
-import {
-  AmbiguousFile,
-  type CsvFile,
-  type CsvForm,
-  createRowReader,
-  type RowReader,
-} from "./csv-records.ts";
+import { AmbiguousFile, type CsvFile, type CsvForm, readRows } from "./csv-records.ts";
 import { findTitled } from "./header.ts";
 
 /** The facts that the lines of a file show by themselves. */
@@ -65,8 +58,9 @@ async function examine({ name, path, table }: CsvFile): Promise<Traits> {
   let columns: (ColumnName | undefined)[] | undefined;
   for await (const lines of readCsvLines(name, path)) {
     for (const { number, text } of lines) {
-      const isBlank = columns === undefined ? !/[^\s,;"]/.test(text) : !/["\\]/.test(text);
-      if (isBlank) continue;
+      // Without quotes and backslashes, only the header shows anything.
+      const shown = columns === undefined ? /[^\s,;"]/ : /["\\]/;
+      if (!shown.test(text)) continue;
       traits.delimiter ??= findDelimiter(text);
       if (isSeparator(text)) continue;
 
@@ -106,43 +100,20 @@ function listForms(
   return forms;
 }
 
-/**
- * Reads the lines that can mean different things in these forms. Returns the forms that fit. Throws if the
- * likeliest of them is in doubt.
- */
+/** Reads the file in these forms, and returns those that fit. Throws if the likeliest of them is in doubt. */
 async function listFitting(file: CsvFile, forms: readonly CsvForm[]): Promise<readonly CsvForm[]> {
-  let trials = forms.map((form) => ({ form, reader: createRowReader(file, form) }));
-  for await (const lines of readCsvLines(file.name, file.path)) {
-    for (const line of lines) {
-      const isPlain = !/["\\]/.test(line.text) && trials.every(({ reader }) => reader.isBetween());
-      if (!isPlain) trials = trials.filter(({ reader }) => accepts(reader, line));
-    }
-    // Whatever is wrong with the likeliest form, reading the file in it will show.
-    if (trials.length === 1 && trials[0]?.form === forms[0]) return forms.slice(0, 1);
-  }
-
   const fitting: CsvForm[] = [];
-  for (const { form, reader } of trials) {
+  for (const form of forms) {
     // Only with tabs, many programs write no quotes around fields.
     if (fitting.length > 0 && !form.hasQuotes && form.delimiter !== "\t") break;
     try {
-      reader.end();
+      await readRows(file, form, () => {});
       fitting.push(form);
     } catch (error) {
       if (error instanceof AmbiguousFile && fitting.length === 0) throw error;
     }
   }
   return fitting;
-}
-
-/** Whether a line fits, or is in doubt. */
-function accepts({ push }: RowReader, line: TextLine): boolean {
-  try {
-    push(line);
-    return true;
-  } catch (error) {
-    return error instanceof AmbiguousFile;
-  }
 }
 
 /** Chooses one of the forms that fit. Those that are as likely must give the same people. */

@@ -6,7 +6,7 @@ import { isNoValue } from "../domain/placeholders.ts";
 import { groupDigits } from "../domain/text.ts";
 import type { TextLine } from "../files/lines.ts";
 import { columnsOf, hasFreeText, type TableName } from "./columns.ts";
-import { isSeparator, MAX_RECORD_BYTES } from "./csv-lines.ts";
+import { isSeparator, MAX_RECORD_BYTES, readCsvLines } from "./csv-lines.ts";
 import { findColumns, type Header } from "./header.ts";
 
 /** The rules that an operator can give: quotes surround fields, or are characters like others. */
@@ -46,13 +46,6 @@ export class AmbiguousFile extends Error {
 
 const MAX_FIELDS = 1000;
 
-interface CsvRow {
-  /** The cells of the table's columns, in their order. */
-  cells: string[];
-  /** The line on which it begins. */
-  line: number;
-}
-
 /** A header whose columns have been found. */
 interface ReadHeader extends Header {
   /** The index of each of the table's columns, or -1. */
@@ -80,68 +73,62 @@ interface QuotedLine {
   inside: string;
 }
 
-export type RowReader = ReturnType<typeof createRowReader>;
-
-/** Reads a file in one form, line by line. Throws an error that names the line if the form is wrong. */
-export function createRowReader(file: CsvFile, form: CsvForm) {
-  const { delimiter, hasQuotes } = form;
+/**
+ * Reads a file in one form, and returns its header. Passes each row to `add`: the cells of the table's
+ * columns, in their order, and the line on which it begins. Throws an {@link AmbiguousFile} if a quoted
+ * field may be several rows, or an error that names the line if the file is not in this form.
+ */
+export async function readRows(
+  file: CsvFile,
+  form: CsvForm,
+  add: (cells: readonly string[], line: number) => void,
+): Promise<Header> {
+  const split = createSplitter(file, form);
   let header: ReadHeader | undefined;
   /** The record that continues on the next line. */
   let unfinished: OpenRecord | undefined;
-  /** The error for a quoted field that may be several rows. Nothing is read after it. */
-  let doubt: AmbiguousFile | undefined;
-  /** The number of the line that is being read. */
-  let current = 0;
-  const problem = (reason: string, line = current) =>
-    new Error(`${file.name}, line ${line}: ${reason}`);
-  const split = createSplitter(form, problem);
 
-  /** Takes the next line. Returns the row that ends there, unless it is blank. */
-  function push({ number, text }: TextLine): CsvRow | undefined {
-    if (doubt) throw doubt;
-    current = number;
+  function take({ number, text }: TextLine): void {
     const record: OpenRecord = unfinished ?? { line: number, bytes: 0, escaped: "", cells: [] };
+    const { line, quoted } = record;
     unfinished = record;
     record.bytes += Buffer.byteLength(text) + 1;
     if (record.bytes > MAX_RECORD_BYTES) {
-      const { quoted } = record;
-      throw quoted ? problem(NEVER_CLOSED, quoted.line) : problem(TOO_LONG, record.line);
+      throw quoted ? misfit(file, quoted.line, NEVER_CLOSED) : misfit(file, line, TOO_LONG);
     }
     if (form.hasEscapes && ENDS_ESCAPED.test(text)) {
       record.escaped += `${text}\n`;
-      return undefined;
+      return;
     }
 
-    addFields(record, record.escaped + text);
+    addFields(record, number, record.escaped + text);
     record.escaped = "";
-    if (record.quoted) return undefined;
+    if (record.quoted) return;
 
     unfinished = undefined;
-    if (record.cells.length > MAX_FIELDS) throw problem(TOO_MANY, record.line);
-    if (record.cells.every((cell) => cell.trim() === "")) return undefined;
-    if (header) return toRow(header, record);
-    if (!isSeparator(record.cells.join(""))) header = readHeader(record);
-    return undefined;
+    const { cells } = record;
+    if (cells.length > MAX_FIELDS) throw misfit(file, line, TOO_MANY);
+    if (cells.every((cell) => cell.trim() === "")) return;
+    if (header) add(pickCells(header, cells, line), line);
+    else if (!isSeparator(cells.join(""))) header = readHeader(file, cells, line);
   }
 
   /** Adds the fields of a text, of which the first may be the rest of a quoted one. */
-  function addFields(record: OpenRecord, text: string): void {
+  function addFields(record: OpenRecord, line: number, text: string): void {
     const { quoted } = record;
     // That rest is split like a field that begins.
-    const { cells, open } = split(quoted ? `"${text}` : text, record.line < current);
+    const { cells, open } = split(quoted ? `"${text}` : text, line, record.line < line);
     if (quoted) {
       const end = cells.shift();
       quoted.lines.push({ text, inside: end ?? open ?? "" });
       if (end === undefined) return;
       if (file.quotes === undefined && isDoubtful(quoted.lines)) {
-        doubt = new AmbiguousFile(file.name, quoted.line);
-        throw doubt;
+        throw new AmbiguousFile(file.name, quoted.line);
       }
       record.cells.push(quoted.lines.map(({ inside }) => inside).join("\n"));
     }
     record.cells = record.cells.concat(cells);
-    record.quoted =
-      open === undefined ? undefined : { line: current, lines: [{ text, inside: open }] };
+    record.quoted = open === undefined ? undefined : { line, lines: [{ text, inside: open }] };
   }
 
   /**
@@ -156,45 +143,44 @@ export function createRowReader(file: CsvFile, form: CsvForm) {
    * | `7,"Ann, Bea` and `8,Eve"` | one field | doubtful |
    */
   function isDoubtful(lines: readonly QuotedLine[]): boolean {
+    const { delimiter } = form;
     const isRow = ({ text }: QuotedLine) => header && isAsWide(text.split(delimiter), header);
     if (delimiter === "\t") return lines.some((line) => line.inside.includes("\t") && isRow(line));
     return [lines[0], lines.at(-1)].every((line) => line && isRow(line));
   }
 
-  function readHeader({ cells, line }: OpenRecord): ReadHeader {
-    if (cells.length === 1 && cells[0]?.includes("|")) throw problem(HAS_BARS, line);
-    const titledWidth = cells.findLastIndex((title) => title.trim() !== "") + 1;
-    const found = findColumns(file.name, file.table, cells.slice(0, titledWidth), file.idTitle);
-    const indexes = columnsOf(file.table).map((column) => found.columns.get(column) ?? -1);
-    return { ...found, indexes, width: cells.length, titledWidth };
-  }
-
-  function toRow(header: ReadHeader, { cells, line }: OpenRecord): CsvRow {
+  /** Returns the cells of the table's columns. */
+  function pickCells(header: ReadHeader, cells: readonly string[], line: number): string[] {
     if (!isAsWide(cells, header)) {
       const widths = `has ${cells.length} fields, but the header has ${header.titledWidth}`;
-      throw problem(`${widths}; ${FIELDS}`, line);
+      throw misfit(file, line, `${widths}; ${FIELDS}`);
     }
     // A column such as an id never has quotes.
-    for (const [column, at] of hasQuotes ? [] : header.columns) {
+    for (const [column, at] of form.hasQuotes ? [] : header.columns) {
       if (hasFreeText(column) || !cells[at]?.startsWith('"')) continue;
-      throw problem(`${column} begins with a quote, so ${SURROUNDED}`, line);
+      throw misfit(file, line, `${column} begins with a quote, so ${SURROUNDED}`);
     }
-    return { cells: header.indexes.map((at) => cells[at] ?? ""), line };
+    return header.indexes.map((at) => cells[at] ?? "");
   }
 
-  return {
-    push,
-    /** Whether the header has been read, and the next line begins a record. */
-    isBetween: () => header !== undefined && unfinished === undefined,
-    /** Returns the header. Throws if there is none, if the last record is not complete, or in doubt. */
-    end(): Header {
-      if (doubt) throw doubt;
-      if (unfinished?.quoted) throw problem(NEVER_CLOSED, unfinished.quoted.line);
-      if (unfinished) throw problem(ENDS_IN_BACKSLASH, unfinished.line);
-      if (header) return header;
-      throw new Error(`${file.name} is empty; its first line must name the columns`);
-    },
-  };
+  for await (const lines of readCsvLines(file.name, file.path)) lines.forEach(take);
+  if (unfinished?.quoted) throw misfit(file, unfinished.quoted.line, NEVER_CLOSED);
+  if (unfinished) throw misfit(file, unfinished.line, ENDS_IN_BACKSLASH);
+  if (header) return header;
+  throw new Error(`${file.name} is empty; its first line must name the columns`);
+}
+
+/** The error for a line that is not written in the form in which the file is read. */
+function misfit(file: CsvFile, line: number, reason: string): Error {
+  return new Error(`${file.name}, line ${line}: ${reason}`);
+}
+
+function readHeader(file: CsvFile, cells: readonly string[], line: number): ReadHeader {
+  if (cells.length === 1 && cells[0]?.includes("|")) throw misfit(file, line, HAS_BARS);
+  const titledWidth = cells.findLastIndex((title) => title.trim() !== "") + 1;
+  const found = findColumns(file.name, file.table, cells.slice(0, titledWidth), file.idTitle);
+  const indexes = columnsOf(file.table).map((column) => found.columns.get(column) ?? -1);
+  return { ...found, indexes, width: cells.length, titledWidth };
 }
 
 /** Whether cells have the header's columns. Spreadsheets may leave out those without a title. */
@@ -210,11 +196,8 @@ interface Fields {
   open?: string;
 }
 
-/** Returns a function that splits a text into fields. `problem` makes its errors. */
-function createSplitter(
-  { delimiter, hasQuotes, hasEscapes }: CsvForm,
-  problem: (reason: string) => Error,
-) {
+/** Returns a function that splits a text, which ends on a line, into fields. */
+function createSplitter(file: CsvFile, { delimiter, hasQuotes, hasEscapes }: CsvForm) {
   const plain = hasEscapes
     ? new RegExp(`(?:[^${delimiter}\\\\]+|\\\\.)*`, "sy")
     : new RegExp(`[^${delimiter}]*`, "y");
@@ -222,32 +205,32 @@ function createSplitter(
   // Without quotes, a backslash can also stand before a separator or a letter.
   const escapes = hasQuotes ? ESCAPES : { ...ESCAPES, ...LETTERS, [delimiter]: delimiter };
 
-  const unescaped = (raw: string) =>
+  const unescaped = (raw: string, line: number) =>
     raw.replace(/\\(.)/gs, (_, escaped: string) => {
       const character = escapes[escaped];
       if (character !== undefined) return character;
-      throw problem(`a backslash stands before "${escaped}", which is not an escape`);
+      throw misfit(file, line, `a backslash stands before "${escaped}", which is not an escape`);
     });
 
-  return (text: string, isLaterLine: boolean): Fields => {
+  return (text: string, line: number, isLaterLine: boolean): Fields => {
     if (!/["\\]/.test(text)) return { cells: text.split(delimiter).map(toValue) };
 
     const cells: string[] = [];
     for (let at = 0; at <= text.length; at++) {
       if (hasQuotes && text[at] === '"') {
         const raw = matchAt(quoted, text, at + 1);
-        const field = hasEscapes ? unescaped(raw) : raw.replaceAll('""', '"');
+        const field = hasEscapes ? unescaped(raw, line) : raw.replaceAll('""', '"');
         at += raw.length + 2;
         if (at > text.length) return { cells, open: field };
         cells.push(field);
       } else {
         const raw = matchAt(plain, text, at);
         // After a line end in quotes, one more quote is likely to be the end of another field.
-        if (hasQuotes && isLaterLine && raw.includes('"')) throw problem(MISPLACED);
-        cells.push(hasEscapes ? unescaped(toValue(raw)) : toValue(raw));
+        if (hasQuotes && isLaterLine && raw.includes('"')) throw misfit(file, line, MISPLACED);
+        cells.push(hasEscapes ? unescaped(toValue(raw), line) : toValue(raw));
         at += raw.length;
       }
-      if (at < text.length && text[at] !== delimiter) throw problem(MISPLACED);
+      if (at < text.length && text[at] !== delimiter) throw misfit(file, line, MISPLACED);
     }
     return { cells };
   };

@@ -9,8 +9,8 @@ import { naming, TEMPORARY_DATABASE } from "../files/errors.ts";
 import type { Sqlite } from "../sqlite/driver.ts";
 import { columnsOf, type IdFormat, idColumnOf, type TableName, timesOf } from "./columns.ts";
 import { findForm } from "./csv-form.ts";
-import { readCsvLines, SAVE_AS_UTF8 } from "./csv-lines.ts";
-import { createRowReader, type QuoteRule } from "./csv-records.ts";
+import { SAVE_AS_UTF8 } from "./csv-lines.ts";
+import { type QuoteRule, readRows } from "./csv-records.ts";
 import { dialects } from "./dialects.ts";
 import type { OpenedFile, Row, TableSource } from "./table.ts";
 import { DateColumn, type DateOrder, type DateOrders } from "./times.ts";
@@ -36,14 +36,7 @@ export function openCsvSource(ids: IdFormat, { dates, quotes, key }: CsvOptions)
     const file = { name, path, table, quotes, idTitle: table === "users" ? key : undefined };
     const loader = createLoader(client, table, ids);
     const { form, notes } = await findForm(file);
-    const reader = createRowReader(file, form);
-    for await (const lines of readCsvLines(name, path)) {
-      for (const line of lines) {
-        const row = reader.push(line);
-        if (row) loader.add(row.cells, row.line);
-      }
-    }
-    const header = reader.end();
+    const header = await readRows(file, form, loader.add);
     if (loader.isMisread()) {
       throw new Error(`${name}: most names are question marks; ${SAVE_AS_UTF8}`);
     }
