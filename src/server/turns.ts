@@ -24,16 +24,8 @@ interface Waiting extends Pick<Client, "key" | "network"> {
 
 /** Returns a handler that calls `handler.fetch`, at once or in a later tick. */
 export function takeTurns(handler: RequestHandler): FetchHandler {
+  const turns = new Turns();
   let tick = new Tick();
-  /**
-   * The requests that arrived in this tick and in the one before. They are held back until their sockets
-   * have been read again, which shows who has left: after two ticks, each has been read once more.
-   */
-  let arrivals: Waiting[] = [];
-  let earlier: Waiting[] = [];
-  const queues = new Queues();
-  /** How many requests of each client wait for a turn or for their response. */
-  const pending = new Map<string, number>();
   let isServing = false;
 
   function takeTurn(request: Request, from: unknown): Response | Promise<Response> {
@@ -43,24 +35,15 @@ export function takeTurns(handler: RequestHandler): FetchHandler {
     if (isInTime() && quickUrl.test(request.url)) return handler.fetch(request, from);
 
     const { key, network } = handler.clientOf(request, from);
-    const isRefused = countOf(key) >= MAX_WAITING;
+    const isRefused = turns.countOf(key) >= MAX_WAITING;
     const handle = () => (isRefused ? handler.respondBusy : handler.fetch)(request, from);
     const { promise, ...settle } = Promise.withResolvers<Response>();
     // Refusals wait in a line of their own, as if they were for another client.
-    const waiting = {
-      key: isRefused ? `${key} refused` : key,
-      network,
-      request,
-      handle,
-      ...settle,
-    };
-    pending.set(waiting.key, countOf(waiting.key) + 1);
-    arrivals.push(waiting);
+    const ownKey = isRefused ? `${key} refused` : key;
+    turns.arrive({ key: ownKey, network, request, handle, ...settle });
     if (!isServing) void serveAll();
     return promise;
   }
-
-  const countOf = (key: string) => pending.get(key) ?? 0;
 
   function isInTime(): boolean {
     if (tick.isWithin(BUDGET_MS)) return true;
@@ -73,12 +56,10 @@ export function takeTurns(handler: RequestHandler): FetchHandler {
   async function serveAll(): Promise<void> {
     isServing = true;
     if (tick.isOver) tick = new Tick();
-    while (arrivals.length + earlier.length > 0 || !queues.isEmpty()) {
+    while (!turns.isEmpty()) {
       await tick.end;
       tick = new Tick();
-      for (const waiting of earlier) queues.add(waiting);
-      earlier = arrivals;
-      arrivals = [];
+      turns.beginTick();
       await serveTick(tick);
     }
     isServing = false;
@@ -87,7 +68,7 @@ export function takeTurns(handler: RequestHandler): FetchHandler {
   /** Serves at least one request, so that none waits forever behind what else a tick has to do. */
   async function serveTick(current: Tick): Promise<void> {
     do {
-      const waiting = queues.next();
+      const waiting = turns.next();
       if (!waiting) return;
       // A response that waits for a store must not hold up all others.
       await Promise.race([serve(waiting), current.end]);
@@ -102,8 +83,7 @@ export function takeTurns(handler: RequestHandler): FetchHandler {
     } catch (error) {
       reject(error);
     }
-    if (countOf(key) > 1) pending.set(key, countOf(key) - 1);
-    else pending.delete(key);
+    turns.finish(key);
   }
 
   return takeTurn;
@@ -126,16 +106,42 @@ class Tick {
   }
 }
 
-/** The waiting requests of each client of each network, both in the order of their turns. */
-class Queues {
-  /** No network and no queue is empty. */
+/**
+ * The waiting requests. They are held back until their sockets have been read again, which shows who has
+ * left: after two ticks, each has been read once more. Then they join the queue of their client.
+ */
+class Turns {
+  /** The requests that arrived in this tick and in the one before. */
+  #arrivals: Waiting[] = [];
+  #earlier: Waiting[] = [];
+  /**
+   * The queues of each client of each network, both in the order of their turns. No network and no queue
+   * is empty.
+   */
   readonly #networks = new Map<string, Map<string, Waiting[]>>();
+  /** How many requests of each client wait for a turn or for their response. */
+  readonly #counts = new Map<string, number>();
 
   isEmpty(): boolean {
-    return this.#networks.size === 0;
+    return this.#arrivals.length + this.#earlier.length + this.#networks.size === 0;
   }
 
-  add(waiting: Waiting): void {
+  countOf(key: string): number {
+    return this.#counts.get(key) ?? 0;
+  }
+
+  arrive(waiting: Waiting): void {
+    this.#arrivals.push(waiting);
+    this.#counts.set(waiting.key, this.countOf(waiting.key) + 1);
+  }
+
+  beginTick(): void {
+    for (const waiting of this.#earlier) this.#join(waiting);
+    this.#earlier = this.#arrivals;
+    this.#arrivals = [];
+  }
+
+  #join(waiting: Waiting): void {
     const { network, key } = waiting;
     const queues = this.#networks.get(network) ?? new Map<string, Waiting[]>();
     const queue = queues.get(key) ?? [];
@@ -153,6 +159,13 @@ class Queues {
     if (key !== undefined && queue.length > 0) queues.set(key, queue);
     if (queues.size > 0) this.#networks.set(network, queues);
     return waiting;
+  }
+
+  /** Called once the request that `next` has returned has its response. */
+  finish(key: string): void {
+    const count = this.countOf(key) - 1;
+    if (count > 0) this.#counts.set(key, count);
+    else this.#counts.delete(key);
   }
 }
 
