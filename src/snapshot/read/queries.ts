@@ -1,4 +1,7 @@
-/** Reads users with their achievements, companies with their public users, and the results of searches. */
+/**
+ * Reads users with their achievements, companies with their public users, and the results of searches. The
+ * first call of a kind prepares its statements: to prepare all would take a tenth of a server's start.
+ */
 import { and, count, eq, exists, getTableColumns, gt, sql } from "drizzle-orm";
 import { LRUCache } from "lru-cache";
 import { lazy } from "../../domain/lazy.ts";
