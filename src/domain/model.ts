@@ -3,14 +3,7 @@
  * the field `type` of an achievement is called `kind`. Each `description` completes the sentence
  * "must be …", and is used in the OpenAPI document, in the JSON Schema and in error messages.
  */
-import {
-  Kind,
-  type Static,
-  type TProperties,
-  type TSchema,
-  Type,
-  TypeRegistry,
-} from "@sinclair/typebox";
+import { Kind, type Static, type TProperties, Type, TypeRegistry } from "@sinclair/typebox";
 import { isPlaceholder, isUncomputed } from "./placeholders.ts";
 import { isText } from "./text.ts";
 import { parseTime, RFC3339 } from "./time.ts";
@@ -29,23 +22,7 @@ function isAvatar(value: string): boolean {
 /** In code points. */
 export const MAX_NAME = 200;
 
-/** The check of a string schema. A symbol, so it does not appear in JSON Schema. */
-const IS_VALID = Symbol("isValid");
-const CHECKED_STRING = "CheckedString";
-
-/** Which advice an invalid value gets. A symbol, so it does not appear in JSON Schema. */
-export const ADVICE = Symbol("advice");
-export type Advice = "id" | "avatar";
-
-interface CheckedString extends TSchema {
-  [IS_VALID](value: string): boolean;
-}
-
-TypeRegistry.Set<CheckedString>(CHECKED_STRING, (schema, value) => {
-  return typeof value === "string" && schema[IS_VALID](value);
-});
-
-export const Id = integer(`an integer from 1 to ${Number.MAX_SAFE_INTEGER}`, 1, "id");
+export const Id = integer(`an integer from 1 to ${Number.MAX_SAFE_INTEGER}`, 1);
 export const Count = integer(`an integer from 0 to ${Number.MAX_SAFE_INTEGER}`, 0);
 const Integer = integer("an integer", Number.MIN_SAFE_INTEGER);
 
@@ -84,7 +61,6 @@ const Avatar = string(
 
 const AvatarOrNull = Type.Union([Avatar, Type.Null()], {
   description: `null, or ${Avatar.description}`,
-  [ADVICE]: "avatar",
 });
 
 const Url = string("an absolute URL", { format: "uri" });
@@ -206,24 +182,17 @@ export function closedObject<Properties extends TProperties>(properties: Propert
   return Type.Object(properties, { additionalProperties: false });
 }
 
-function integer(description: string, minimum: number, advice?: Advice) {
-  return Type.Integer({
-    minimum,
-    maximum: Number.MAX_SAFE_INTEGER,
-    description,
-    [ADVICE]: advice,
-  });
+function integer(description: string, minimum: number) {
+  return Type.Integer({ minimum, maximum: Number.MAX_SAFE_INTEGER, description });
 }
 
-/** TypeBox ignores `keywords`, which describe the check in JSON Schema as far as possible. */
+/**
+ * A string with a check, which TypeBox finds by the description. TypeBox ignores `keywords`, which describe the
+ * check in JSON Schema as far as possible.
+ */
 function string(description: string, keywords: object = {}, isValid = (_: string) => true) {
-  return Type.Unsafe<string>({
-    [Kind]: CHECKED_STRING,
-    [IS_VALID]: isValid,
-    description,
-    type: "string",
-    ...keywords,
-  });
+  TypeRegistry.Set(description, (_, value) => typeof value === "string" && isValid(value));
+  return Type.Unsafe<string>({ [Kind]: description, description, type: "string", ...keywords });
 }
 
 /** A person as a snapshot has it: the avatar may be only a path, and is null without one. */

@@ -1,7 +1,7 @@
 /** The messages for invalid values in a dataset, which quote the value and say what to do about it. */
 import type { TSchema } from "@sinclair/typebox";
 import { type ValueError, ValueErrorType } from "@sinclair/typebox/errors";
-import { ADVICE, type Advice, Id, isRelativeAvatar, PublicUserLine } from "./model.ts";
+import { Id, isRelativeAvatar, PublicUserLine } from "./model.ts";
 import { isPlaceholder, isUncomputed } from "./placeholders.ts";
 import type { Finding, RecordType } from "./records.ts";
 import { isRounded, toKey } from "./source-ids.ts";
@@ -25,20 +25,18 @@ export class InvalidCell {
 /** In code units. */
 const MAX_VALUE_LENGTH = 60;
 
-type AdvisedSchema = Pick<TSchema, "description"> & { [ADVICE]?: Advice };
-
 /**
  * The error for a field with an invalid `value`, which is not quoted if it is undefined. `expected`
  * is a schema, or what completes the sentence "must be …".
  */
 export function mustBe(field: string, expected: string | TSchema, value: unknown): Finding {
-  const schema: AdvisedSchema = typeof expected === "string" ? { description: expected } : expected;
+  const description = typeof expected === "string" ? expected : expected.description;
   const cell = value instanceof InvalidCell ? value : new InvalidCell(value);
-  const rule = `must be ${cell.expected ?? schema.description ?? "of the right shape"}`;
+  const rule = `must be ${cell.expected ?? description ?? "of the right shape"}`;
   if (value === undefined) return { field, reason: rule };
   // Null values are grouped separately from other values.
   if (value === null) return { field, reason: `${rule}, got null` };
-  const advice = adviseOn(cell.value, schema[ADVICE]) || cell.advice;
+  const advice = adviseOn(cell.value, field, expected) || cell.advice;
   const reason = `${rule}, got ${formatValue(cell.value)}${advice}`;
   return { field, reason, group: rule + advice };
 }
@@ -52,7 +50,7 @@ export function mustBeId(field: string, value: unknown): Finding {
 /** The error for a field that refers to a record that does not exist, whose id is that of the source. */
 export function mustExist(field: string, type: RecordType, id: number | string): Finding {
   const group = `there is no ${type}`;
-  const reason = `${group} ${id}${adviseOn(id, undefined)}`;
+  const reason = `${group} ${id}${adviseOn(id)}`;
   return { field, reason, group, missing: { type, id } };
 }
 
@@ -69,11 +67,11 @@ function formatValue(value: unknown): string {
 const FIRST_STEAM_ID = 76561197960265728n;
 
 /** Says what an invalid value looks like and what to do about it; empty if there is nothing to say. */
-function adviseOn(value: unknown, advice: Advice | undefined): string {
+function adviseOn(value: unknown, field?: string, expected?: string | TSchema): string {
   if (isUncomputed(value)) return FORMULA_ADVICE;
   if (isPlaceholder(value)) return NO_VALUE_ADVICE;
-  if (advice === "id") return adviseOnId(value);
-  const isRelative = advice === "avatar" && typeof value === "string" && isRelativeAvatar(value);
+  if (expected === Id) return adviseOnId(value);
+  const isRelative = field === "avatar_url" && typeof value === "string" && isRelativeAvatar(value);
   return isRelative ? "; --avatar-base URL of import says what a relative one belongs to" : "";
 }
 
