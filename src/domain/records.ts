@@ -4,8 +4,8 @@
  *
  * | what | is |
  * |---|---|
- * | an error, as a check finds it in a record | a `Finding` |
- * | a line or a row that is no record | a `ProblemItem`, which has a `Finding` |
+ * | an error in a field, as a check finds it | a `Problem` |
+ * | a line or a row that is no record | a `ProblemItem`, which has a `Problem` |
  * | an error with its place in the source | a `RecordError` |
  * | all errors in a dataset, in groups | `RecordErrors` (import/record-errors.ts), thrown as a `DatasetError` |
  */
@@ -75,14 +75,14 @@ export interface RecordItem {
 
 /** A line or a row that is no record, or that completes none. */
 export interface ProblemItem extends Pick<RecordError, "line" | "place"> {
-  problem: Finding;
+  problem: Problem;
   /** Whether a row or a whole user is left out if the problem is skipped. It never is if this is undefined. */
   leavesOut?: "row" | "user";
 }
 
 /** An error that a check finds in a record, before anybody has said where that is. */
-export interface Finding extends Pick<RecordError, "field" | "reason"> {
-  /** Findings of the same group in the same field are counted together. Defaults to `reason`. */
+export interface Problem extends Pick<RecordError, "field" | "reason"> {
+  /** Problems of the same group in the same field are counted together. Defaults to `reason`. */
   group?: string;
   /** The record that does not exist, if this is a reference to one. */
   missing?: MissingRecord;
@@ -97,15 +97,10 @@ export interface MissingRecord {
 }
 
 /** Reports what is wrong with a record, or otherwise with the whole dataset. */
-export type ReportFinding = (finding: Finding, record?: FaultyRecord) => void;
+export type ReportProblem = (problem: Problem, record?: FaultyRecord) => void;
 
-/** A record in which an error is, and its line, as far as they are known. */
-export interface FaultyRecord {
-  type?: RecordType | undefined;
-  /** The id in the snapshot, or in the source if it is text. */
-  id?: number | string | undefined;
-  line?: number | undefined;
-}
+/** A record in which an error is, as far as it is known. If the id is a number, it is that in the snapshot. */
+export type FaultyRecord = Pick<RecordError, "type" | "id" | "line">;
 
 /** An error as users of the library and of `--json` see it. */
 export interface RecordError {

@@ -18,8 +18,8 @@ import {
 } from "./dataset.ts";
 import { Id } from "./model.ts";
 import {
-  type Finding,
   mayBePrivate,
+  type Problem,
   type RawRecord,
   type RecordId,
   recordTypes,
@@ -52,7 +52,7 @@ function keepDigits(_name: string, value: unknown, { source = "" } = {}): unknow
 }
 
 /** Parses a line, which must not be blank, into an object. Returns what is wrong if it is none. */
-export function parseObject(text: string): RawRecord | Finding[] {
+export function parseObject(text: string): RawRecord | Problem[] {
   let value: unknown;
   try {
     value = HAS_LONG_NUMBER.test(text) ? JSON.parse(text, keepDigits) : JSON.parse(text);
@@ -71,25 +71,25 @@ export function identify({ type, id }: RawRecord): RecordId | undefined {
 }
 
 /** Returns the record or, if it is invalid, what is wrong with it. */
-export function validateRecord(record: RawRecord): DatasetLine | Finding[] {
+export function validateRecord(record: RawRecord): DatasetLine | Problem[] {
   return validate(record, shapeOf(record));
 }
 
-export function validateChange(record: RawRecord): ChangeLine | Finding[] {
+export function validateChange(record: RawRecord): ChangeLine | Problem[] {
   const isDeletion = "deleted" in record && recordTypes.some((type) => type === record.type);
   return validate<ChangeLine>(record, isDeletion ? shapeFor(DeletionLine) : shapeOf(record));
 }
 
 /** Validates a line about the whole dataset. Returns undefined for any other line. */
-export function validateMarker(record: RawRecord): IdsLine | EndLine | Finding[] | undefined {
+export function validateMarker(record: RawRecord): IdsLine | EndLine | Problem[] | undefined {
   if (record.type === "ids") return validate(record, shapeFor(lineSchemas.ids));
   return record.type === "end" ? validate(record, shapeFor(lineSchemas.end)) : undefined;
 }
 
 function validate<Valid extends AnyLine>(
   record: RawRecord,
-  shape: Shape<Valid> | Finding,
-): Valid | Finding[] {
+  shape: Shape<Valid> | Problem,
+): Valid | Problem[] {
   if ("reason" in shape) return [shape];
   if (!shape.Check(record)) return listErrors(shape.Errors(record), mayBePrivate(record));
   const duplicates = listDuplicateIds(record);
@@ -97,7 +97,7 @@ function validate<Valid extends AnyLine>(
 }
 
 /** Returns the shape required by a record's `type` and `public`, or what is wrong with those. */
-function shapeOf(record: RawRecord): Shape<DatasetLine> | Finding {
+function shapeOf(record: RawRecord): Shape<DatasetLine> | Problem {
   const { type, public: isPublic } = record;
   if (type === "role" || type === "achievement" || type === "company") {
     return shapeFor(lineSchemas[type]);
@@ -111,7 +111,7 @@ function shapeOf(record: RawRecord): Shape<DatasetLine> | Finding {
   return mustBe("public", "true or false", isPublic);
 }
 
-function listDuplicateIds(line: AnyLine): Finding[] {
+function listDuplicateIds(line: AnyLine): Problem[] {
   if (!isPublicUser(line)) return [];
   const { roles = [], achievements = [] } = line;
   const unlocked = achievements.map(({ id }) => id);
@@ -121,7 +121,7 @@ function listDuplicateIds(line: AnyLine): Finding[] {
   ];
 }
 
-function listDuplicates(ids: number[], fieldOf: (at: number) => string): Finding[] {
+function listDuplicates(ids: number[], fieldOf: (at: number) => string): Problem[] {
   // Ids usually ascend. If so, there are no duplicates.
   if (ids.every((id, at) => id > (ids[at - 1] ?? 0))) return [];
   const seen = new Set<number>();

@@ -3,7 +3,7 @@ import type { TSchema } from "@sinclair/typebox";
 import { type ValueError, ValueErrorType } from "@sinclair/typebox/errors";
 import { Id, isRelativeAvatar, PublicUserLine } from "./model.ts";
 import { isPlaceholder, isUncomputed } from "./placeholders.ts";
-import type { Finding, RecordType } from "./records.ts";
+import type { Problem, RecordType } from "./records.ts";
 import { isRounded, toKey } from "./source-ids.ts";
 import { printable } from "./text.ts";
 
@@ -29,7 +29,7 @@ const MAX_VALUE_LENGTH = 60;
  * The error for a field with an invalid `value`, which is not quoted if it is undefined. `expected`
  * is a schema, or what completes the sentence "must be …".
  */
-export function mustBe(field: string, expected: string | TSchema, value: unknown): Finding {
+export function mustBe(field: string, expected: string | TSchema, value: unknown): Problem {
   const description = typeof expected === "string" ? expected : expected.description;
   const cell = value instanceof InvalidCell ? value : new InvalidCell(value);
   const rule = `must be ${cell.expected ?? description ?? "of the right shape"}`;
@@ -42,13 +42,13 @@ export function mustBe(field: string, expected: string | TSchema, value: unknown
 }
 
 /** Like {@link mustBe}, but for an id. An undefined id is reported as missing. */
-export function mustBeId(field: string, value: unknown): Finding {
+export function mustBeId(field: string, value: unknown): Problem {
   if (value === undefined) return { field, reason: "is missing" };
   return mustBe(field, Id, value instanceof Uint8Array ? toKey(value) : value);
 }
 
 /** The error for a field that refers to a record that does not exist, whose id is that of the source. */
-export function mustExist(field: string, type: RecordType, id: number | string): Finding {
+export function mustExist(field: string, type: RecordType, id: number | string): Problem {
   const group = `there is no ${type}`;
   const reason = `${group} ${id}${adviseOn(id)}`;
   return { field, reason, group, missing: { type, id } };
@@ -99,12 +99,12 @@ function adviseOnId(id: unknown): string {
 const MAX_ERRORS = 20;
 
 /** Returns the first error of each field. {@link explain} says what `isPrivate` does. */
-export function listErrors(found: Iterable<ValueError>, isPrivate: boolean): Finding[] {
+export function listErrors(found: Iterable<ValueError>, isPrivate: boolean): Problem[] {
   const errors = Iterator.from(found)
     .flatMap((error) => explain(error, isPrivate))
     // A field may have two errors.
     .take(2 * MAX_ERRORS);
-  const first = new Map<string, Finding>();
+  const first = new Map<string, Problem>();
   for (const error of errors) {
     const field = printable(error.field);
     if (!first.has(field)) first.set(field, { ...error, field });
@@ -117,7 +117,7 @@ export function listErrors(found: Iterable<ValueError>, isPrivate: boolean): Fin
  * errors of the object branch. If `isPrivate` is set, only `id` and `deleted` are quoted, and the
  * names of unknown fields are left out.
  */
-function* explain(error: ValueError, isPrivate: boolean): Generator<Finding> {
+function* explain(error: ValueError, isPrivate: boolean): Generator<Problem> {
   const { path, type, schema, value } = error;
   const field = nameField(path);
   const parent = nameField(path.slice(0, path.lastIndexOf("/")));

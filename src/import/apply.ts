@@ -6,12 +6,12 @@
 import { sqlite } from "#sqlite";
 import type { ChangeLine } from "../domain/dataset.ts";
 import type {
-  Finding,
   MissingRecord,
+  Problem,
   RawRecord,
   RecordId,
   RecordType,
-  ReportFinding,
+  ReportProblem,
 } from "../domain/records.ts";
 import { validateChange } from "../domain/validate-record.ts";
 import { NameChanges } from "../search/name-index.ts";
@@ -110,15 +110,15 @@ function createChangeHandler(db: Database, ids: Ids, builtAtMs: number) {
 
   function take(record: RawRecord, line?: number): Outcome {
     const valid = validateChange(record);
-    const findings = Array.isArray(valid) ? valid : makeChange(valid, line);
-    return { findings, isWritten: findings.length === 0 };
+    const problems = Array.isArray(valid) ? valid : makeChange(valid, line);
+    return { problems, isWritten: problems.length === 0 };
   }
 
   /**
    * A record replaces the one with the same id. A record may be deleted before or after its last
    * reference is removed.
    */
-  function makeChange(record: ChangeLine, line?: number): Finding[] {
+  function makeChange(record: ChangeLine, line?: number): Problem[] {
     const { type, id } = record;
     if (changes.has(`${type} ${id}`)) return [duplicateId(record, ids)];
 
@@ -133,7 +133,7 @@ function createChangeHandler(db: Database, ids: Ids, builtAtMs: number) {
     return [];
   }
 
-  const complete = (report: ReportFinding) =>
+  const complete = (report: ReportProblem) =>
     rows.complete(report, { companies: changed("company"), deletions });
 
   /** Brings the name indexes and the takedowns in line with the rows, and counts them. */

@@ -5,7 +5,7 @@
  */
 import { type SQL, sql } from "drizzle-orm";
 import { MAX_ACHIEVEMENTS_BYTES } from "../domain/model.ts";
-import type { Finding, MissingRecord, RecordId, ReportFinding } from "../domain/records.ts";
+import type { MissingRecord, Problem, RecordId, ReportProblem } from "../domain/records.ts";
 import { mustExist } from "../domain/validation-errors.ts";
 import { achievement, encodeUnlocks, type Unlock, user } from "../snapshot/format/schema.ts";
 import { type Database, prepareText } from "../sqlite/driver.ts";
@@ -41,7 +41,7 @@ export function createCompletion(db: Database, ids: Ids) {
 
     /** Also finds users whose achievements are too long. None has more than `maxUnlocks`. */
     complete(
-      report: ReportFinding,
+      report: ReportProblem,
       maxUnlocks: number,
       { companies = [], deletions = [], trims = false }: CompletionOptions = {},
     ): void {
@@ -78,7 +78,7 @@ function reportMissing(
   { $client }: Database,
   deletions: readonly Deletion[],
   ids: Ids,
-  report: ReportFinding,
+  report: ReportProblem,
 ): boolean {
   // Any user may refer to a deleted record, so this reads all of them.
   const users = deletions.length > 0 ? "user" : PENDING_USERS;
@@ -100,15 +100,15 @@ function reportMissing(
   for (const { field, user, line, isDeleted, ...record } of found) {
     hasMissing = true;
     const missing = { type: record.type, id: ids.inSource(record) };
-    const finding = isDeleted
+    const problem = isDeleted
       ? stillReferenced(missing)
       : mustExist(field, missing.type, missing.id);
-    report(finding, { type: "user", id: user, line: line ?? undefined });
+    report(problem, { type: "user", id: user, line: line ?? undefined });
   }
   return hasMissing;
 }
 
-function stillReferenced(missing: MissingRecord): Finding {
+function stillReferenced(missing: MissingRecord): Problem {
   const group = "is still referenced";
   return { field: "id", reason: `${missing.type} ${missing.id} ${group}`, group, missing };
 }
@@ -172,7 +172,7 @@ interface LongUser {
   fitting: Unlock[];
 }
 
-function reportLong({ id, name, bytes }: LongUser, report: ReportFinding): void {
+function reportLong({ id, name, bytes }: LongUser, report: ReportProblem): void {
   const group = `must take at most ${MAX_ACHIEVEMENTS_BYTES / 1024} KB in a response`;
   const reason = `${group}, got ${Math.ceil(bytes / 1024)} KB for ${JSON.stringify(name)}`;
   report({ field: "achievements", reason, group }, { type: "user", id });

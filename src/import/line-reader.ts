@@ -1,8 +1,8 @@
 /** Reads records from lines: NDJSON, plain or gzip, from a file, a stream, bytes or objects. */
 import {
-  type Finding,
   type Item,
   OWN_IDS,
+  type Problem,
   type RawRecord,
   type RecordReader,
   type SourceIds,
@@ -52,7 +52,7 @@ export async function openLines(
   }
 
   /** Returns undefined for a line about the whole dataset. */
-  function parseLine({ number, text, problem }: TextLine): RawRecord | Finding[] | undefined {
+  function parseLine({ number, text, problem }: TextLine): RawRecord | Problem[] | undefined {
     if (end !== undefined) return invalid(`comes after the end line (line ${end})`);
     if (problem !== undefined) return invalid(problem);
 
@@ -100,10 +100,10 @@ export async function openLines(
   };
 }
 
-const invalid = (reason: string, field = ""): Finding[] => [{ field, reason }];
+const invalid = (reason: string, field = ""): Problem[] => [{ field, reason }];
 
 /** Such a line could have been meant as anything, so it is never skipped. */
-function* listProblems(errors: Finding[], line?: number): Generator<Item> {
+function* listProblems(errors: Problem[], line?: number): Generator<Item> {
   for (const problem of errors) yield { problem, line };
 }
 

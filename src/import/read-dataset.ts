@@ -62,11 +62,11 @@ export async function readDataset(
     rounded.add(record, line);
     const numbered = ids.translate(record);
     const { cleaned, oddTexts } = cleaner.clean(numbered);
-    const { findings, isWritten, consequence, ...outcome } = handler.take(cleaned, line);
+    const { problems, isWritten, consequence, ...outcome } = handler.take(cleaned, line);
     if (isWritten) cleaner.count(oddTexts);
     if (outcome.madePrivate) madePrivate++;
-    for (const finding of findings) {
-      errors.report(finding, { ...identify(cleaned), line }, consequence);
+    for (const problem of problems) {
+      errors.report(problem, { ...identify(cleaned), line }, consequence);
     }
   }
 
@@ -83,7 +83,7 @@ export async function readDataset(
   for (const first of options.takesRounded ? [] : rounded.list()) {
     errors.report({ field: "id", reason: ROUNDED }, first);
   }
-  handler.complete((finding, faulty) => errors.report(finding, faulty, ""));
+  handler.complete((problem, faulty) => errors.report(problem, faulty, ""));
   const { final, skipped } = errors;
   if (final.count > 0) throw new DatasetError(final);
 

@@ -4,7 +4,7 @@
  */
 import type {
   FaultyRecord,
-  Finding,
+  Problem,
   ProblemItem,
   RecordError,
   RecordReader,
@@ -34,7 +34,7 @@ export function collectErrors(
 
   /** Adds an error in a record. It is final unless there is a consequence, which ends the message. */
   function report(
-    found: Finding,
+    found: Problem,
     { type, id, line }: FaultyRecord = {},
     consequence?: string,
   ): void {
@@ -83,7 +83,7 @@ export class RecordErrors {
   }
 
   /** Adds what a check has found, as the error that says where. `suffix` ends the message. */
-  add(found: Finding, error: RecordError, suffix = ""): void {
+  add(found: Problem, error: RecordError, suffix = ""): void {
     this.count++;
     const field = error.field.replace(/\[\d+\]/g, "[]");
     const key = JSON.stringify([field, found.group ?? found.reason]);

@@ -6,7 +6,7 @@ import type { Static, TSchema } from "@sinclair/typebox";
 import { Check } from "@sinclair/typebox/value";
 import { isPublicUser } from "../domain/dataset.ts";
 import { Id, MAX_ROLES, PublicUserLine, UnlockedAchievement } from "../domain/model.ts";
-import type { RawRecord, ReportFinding } from "../domain/records.ts";
+import type { RawRecord, ReportProblem } from "../domain/records.ts";
 import { identify, validateRecord } from "../domain/validate-record.ts";
 import type { Database } from "../sqlite/driver.ts";
 import type { Ids } from "./ids.ts";
@@ -29,7 +29,7 @@ export function createSkippingHandler(db: Database, ids: Ids): RecordHandler {
     return { ...outcome, consequence: "; the user becomes private", madePrivate };
   }
 
-  const complete = (report: ReportFinding) => rows.complete(report, { trims: true });
+  const complete = (report: ReportProblem) => rows.complete(report, { trims: true });
   return { take, complete };
 }
 

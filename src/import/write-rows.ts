@@ -6,7 +6,7 @@ import { eq, getTableColumns, getTableName, sql } from "drizzle-orm";
 import type { SQLiteTable } from "drizzle-orm/sqlite-core";
 import type { DatasetLine } from "../domain/dataset.ts";
 import type { PublicUserLine } from "../domain/model.ts";
-import type { Finding, RawRecord, RecordId, ReportFinding } from "../domain/records.ts";
+import type { Problem, RawRecord, RecordId, ReportProblem } from "../domain/records.ts";
 import { groupDigits } from "../domain/text.ts";
 import { parseTime } from "../domain/time.ts";
 import { validateRecord } from "../domain/validate-record.ts";
@@ -37,13 +37,13 @@ export interface RecordHandler {
   /** Validates a record, and writes it if it is valid. */
   take(record: RawRecord, line: number | undefined): Outcome;
   /** Completes the rows, and reports the errors that can be detected only after the last record. */
-  complete(report: ReportFinding): void;
+  complete(report: ReportProblem): void;
 }
 
 /** What a handler has done with a record. */
 export interface Outcome {
   /** What is wrong with the record. */
-  findings: readonly Finding[];
+  problems: readonly Problem[];
   /** Whether it was written, perhaps without what is invalid. */
   isWritten: boolean;
   /**
@@ -71,12 +71,12 @@ export function createRows(db: Database, ids: Ids) {
 
   function take(record: RawRecord, line?: number): Outcome {
     const valid = validateRecord(record);
-    const findings = Array.isArray(valid) ? valid : add(valid, line);
-    return { findings, isWritten: findings.length === 0 };
+    const problems = Array.isArray(valid) ? valid : add(valid, line);
+    return { problems, isWritten: problems.length === 0 };
   }
 
   /** Adds a record, or returns what is wrong with it. */
-  function add(record: DatasetLine, line?: number): Finding[] {
+  function add(record: DatasetLine, line?: number): Problem[] {
     const { type, id } = record;
     if (type === "role" || type === "achievement") {
       if (known[type].size >= limits[type].max && !known[type].has(id)) return [tooMany(type)];
@@ -134,7 +134,7 @@ export function createRows(db: Database, ids: Ids) {
     return inserts.privateUser({ id });
   }
 
-  function complete(report: ReportFinding, options?: CompletionOptions): void {
+  function complete(report: ReportProblem, options?: CompletionOptions): void {
     completion.complete(report, totals.maxUnlocks, options);
     for (const error of listTooMany(db)) report(error);
   }
@@ -208,18 +208,18 @@ function prepareDeletions(db: Database) {
 }
 
 /** The error for a record whose id another record of its type has. */
-export function duplicateId(record: RecordId, ids: Ids): Finding {
+export function duplicateId(record: RecordId, ids: Ids): Problem {
   const reason = `duplicate ${record.type} id ${ids.inSource(record)}`;
   return { field: "id", reason, group: "duplicate id", isNamed: true };
 }
 
 /** When a change file is applied, the old and new rows together may exceed the limit. */
-function listTooMany(db: Database): Finding[] {
+function listTooMany(db: Database): Problem[] {
   const types = ["role", "achievement"] as const;
   return types.filter((type) => countOf(db, limits[type].table) > limits[type].max).map(tooMany);
 }
 
-function tooMany(type: keyof typeof limits): Finding {
+function tooMany(type: keyof typeof limits): Problem {
   const { max, name } = limits[type];
   return { field: "", reason: `a dataset can have at most ${groupDigits(max)} ${name}` };
 }

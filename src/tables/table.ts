@@ -3,7 +3,7 @@
  * operator's SELECT. The rows of CSV files are in a database, too. Makes an item of each row.
  */
 import { setImmediate } from "node:timers/promises";
-import type { Finding, Item, ProblemItem, RawRecord } from "../domain/records.ts";
+import type { Item, Problem, ProblemItem, RawRecord } from "../domain/records.ts";
 import { toKey } from "../domain/source-ids.ts";
 import { mustBeId } from "../domain/validation-errors.ts";
 import { type CellFormat, type Cells, idColumnOf, type TableName, toCells } from "./columns.ts";
@@ -206,7 +206,7 @@ export function toItems(
 }
 
 /** Returns the item for a row that is no record. */
-export function toProblem(table: Table, row: Row, problem: Finding): ProblemItem {
+export function toProblem(table: Table, row: Row, problem: Problem): ProblemItem {
   const cell = row[idColumnOf(table.name)];
   const place = nameRow(table, row.line, toKey(cell) ?? cell ?? "NULL");
   return { problem, place, leavesOut: table.name === "users" ? "user" : "row" };

@@ -5,7 +5,7 @@
  */
 import { type Static, Type } from "@sinclair/typebox";
 import { UnlockedAchievement } from "../domain/model.ts";
-import type { Finding, Item, RawRecord, RecordItem, RecordType } from "../domain/records.ts";
+import type { Item, Problem, RawRecord, RecordItem, RecordType } from "../domain/records.ts";
 import { parseTime } from "../domain/time.ts";
 import { shapeFor } from "../domain/validate-record.ts";
 import { InvalidCell, listErrors, mustBeId, mustExist } from "../domain/validation-errors.ts";
@@ -85,7 +85,7 @@ export async function* readUsers(
 }
 
 /** Adds a row to the user whom it names. Returns what is wrong with the row. */
-function addRow(table: Table, row: Row, owners: Owners, known: KnownIds): readonly Finding[] {
+function addRow(table: Table, row: Row, owners: Owners, known: KnownIds): readonly Problem[] {
   const { user_id, role_id, achievement_id, ...reached } = toCells(row, table.format);
   const owner = owners.get(user_id);
   if (!owner) return [explainMissing(table, "user", user_id)];
@@ -109,7 +109,7 @@ function addRow(table: Table, row: Row, owners: Owners, known: KnownIds): readon
 }
 
 /** Returns the error for a reference to a record that does not exist. */
-function explainMissing({ format }: Table, type: RecordType, id: unknown): Finding {
+function explainMissing({ format }: Table, type: RecordType, id: unknown): Problem {
   const field = `${type}_id`;
   return format.ids.isId(id) ? mustExist(field, type, id) : mustBeId(field, id);
 }
