@@ -4,8 +4,7 @@
  * "must be …", and is used in the OpenAPI document, in the JSON Schema and in error messages.
  */
 import { Kind, type Static, type TProperties, Type, TypeRegistry } from "@sinclair/typebox";
-import { isPlaceholder, isUncomputed } from "./placeholders.ts";
-import { isText } from "./text.ts";
+import { isPlaceholder, isText, isUncomputed } from "./text.ts";
 import { parseTime, RFC3339 } from "./time.ts";
 
 /** In code points. */

@@ -2,9 +2,8 @@
  * Says what a key is: an id of any kind, such as a UUID, which an id map translates into an integer.
  * The id map, the tables and the messages about ids agree on this.
  */
-import { isPlaceholder, isUncomputed } from "./placeholders.ts";
 import { type FaultyRecord, type RawRecord, type RecordType, recordTypes } from "./records.ts";
-import { isText } from "./text.ts";
+import { isPlaceholder, isText, isUncomputed } from "./text.ts";
 
 const MAX_KEY_LENGTH = 100;
 /** How spreadsheets write long numbers. Hexadecimal text such as 12e5 has no plus sign. */

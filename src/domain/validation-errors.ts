@@ -2,10 +2,9 @@
 import type { TSchema } from "@sinclair/typebox";
 import { type ValueError, ValueErrorType } from "@sinclair/typebox/errors";
 import { Id, isRelativeAvatar, PublicUserLine } from "./model.ts";
-import { isPlaceholder, isUncomputed } from "./placeholders.ts";
 import type { Problem, RecordType } from "./records.ts";
 import { isRounded, toKey } from "./source-ids.ts";
-import { printable } from "./text.ts";
+import { isPlaceholder, isUncomputed, printable } from "./text.ts";
 
 /** Takes the place of a value that would be valid, or whose form only tables know. */
 export class InvalidCell {

@@ -5,9 +5,8 @@
  */
 import { isUtf8 } from "node:buffer";
 import { resolveAvatar } from "../domain/model.ts";
-import { isPlaceholder, isQuestionMarks, isUncomputed } from "../domain/placeholders.ts";
 import { mayBePrivate, type RawRecord } from "../domain/records.ts";
-import { cleanName } from "../domain/text.ts";
+import { cleanName, isPlaceholder, isQuestionMarks, isUncomputed } from "../domain/text.ts";
 import { formatTime } from "../domain/time.ts";
 
 const DAY = 86_400;

@@ -6,9 +6,9 @@
  */
 import { isUtf8 } from "node:buffer";
 import { languages } from "../domain/languages.ts";
-import { isPlaceholder, isUncomputed } from "../domain/placeholders.ts";
 import type { RecordType } from "../domain/records.ts";
 import { digitsOf, toKey } from "../domain/source-ids.ts";
+import { isPlaceholder, isUncomputed } from "../domain/text.ts";
 import { InvalidCell } from "../domain/validation-errors.ts";
 import type { Dialect } from "./dialects.ts";
 import { type DateOrders, toTime } from "./times.ts";

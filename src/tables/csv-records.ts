@@ -2,8 +2,7 @@
  * Reads the records of a CSV file, the header and the rows, from its lines. Programs disagree about
  * quotes and backslashes, so a file is read in one of four forms, which csv-form.ts finds out.
  */
-import { isNoValue } from "../domain/placeholders.ts";
-import { groupDigits } from "../domain/text.ts";
+import { groupDigits, isNoValue } from "../domain/text.ts";
 import type { TextLine } from "../files/lines.ts";
 import { columnsOf, hasFreeText, type TableName } from "./columns.ts";
 import { isSeparator, MAX_RECORD_BYTES, readCsvLines } from "./csv-lines.ts";

@@ -4,7 +4,7 @@
  */
 import { basename } from "node:path";
 import { sqlite } from "#sqlite";
-import { isQuestionMarks } from "../domain/placeholders.ts";
+import { isQuestionMarks } from "../domain/text.ts";
 import { naming, TEMPORARY_DATABASE } from "../files/errors.ts";
 import type { Sqlite } from "../sqlite/driver.ts";
 import { columnsOf, type IdFormat, idColumnOf, type TableName, timesOf } from "./columns.ts";

@@ -4,7 +4,7 @@
  */
 import { type DatasetLine, isPublicUser } from "../domain/dataset.ts";
 import type { PrivateUserLine, PublicUserLine } from "../domain/model.ts";
-import { isNoValue } from "../domain/placeholders.ts";
+import { isNoValue } from "../domain/text.ts";
 import { columnsOf, type TableName, tableOf } from "./columns.ts";
 
 type Cell = string | number | boolean | null | undefined;
