@@ -212,8 +212,6 @@ function createSplitter(file: CsvFile, { delimiter, hasQuotes, hasEscapes }: Csv
     });
 
   return (text: string, line: number, isLaterLine: boolean): Fields => {
-    if (!/["\\]/.test(text)) return { cells: text.split(delimiter).map(toValue) };
-
     const cells: string[] = [];
     for (let at = 0; at <= text.length; at++) {
       if (hasQuotes && text[at] === '"') {
