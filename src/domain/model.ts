@@ -186,8 +186,8 @@ function integer(description: string, minimum: number) {
 }
 
 /**
- * A string with a check, which TypeBox finds by the description. TypeBox ignores `keywords`, which describe the
- * check in JSON Schema as far as possible.
+ * A string with a check, which TypeBox finds by the description, so no two checks may have the same. TypeBox ignores
+ * `keywords`, which describe the check in JSON Schema as far as possible.
  */
 function string(description: string, keywords: object = {}, isValid = (_: string) => true) {
   TypeRegistry.Set(description, (_, value) => typeof value === "string" && isValid(value));
