@@ -6,10 +6,10 @@ import {
   Count,
   closedObject,
   Id,
+  Mark,
   PrivateUserLine,
   PublicUserLine,
   RoleLine,
-  Text,
 } from "./model.ts";
 import { recordTypes } from "./records.ts";
 
@@ -24,7 +24,7 @@ export const EndLine = closedObject({ type: Type.Literal("end"), lines: Count })
 export type EndLine = Static<typeof EndLine>;
 
 /** The first line of a dataset whose ids are a snapshot's, not keys: the mark of its id map. */
-export const IdsLine = closedObject({ type: Type.Literal("ids"), map: Text });
+export const IdsLine = closedObject({ type: Type.Literal("ids"), map: Mark });
 export type IdsLine = Static<typeof IdsLine>;
 
 export const DeletionLine = closedObject({

@@ -25,6 +25,13 @@ export const Id = integer(`an integer from 1 to ${Number.MAX_SAFE_INTEGER}`, 1);
 export const Count = integer(`an integer from 0 to ${Number.MAX_SAFE_INTEGER}`, 0);
 const Integer = integer("an integer", Number.MIN_SAFE_INTEGER);
 
+const MARK = /^[0-9a-f]{32}$/;
+
+/** The mark that an id map gets with each new key. */
+export const Mark = string("the mark of an id map", { pattern: MARK.source }, (value) =>
+  MARK.test(value),
+);
+
 export const Text = string("a valid Unicode string");
 
 function boundedText(maxLength: number) {
