@@ -53,7 +53,7 @@ export function findSource(given: LineSource, queries?: string): Source {
     return { kind: "database", url: given, dialect: dialectOf(given), folder: queries };
   }
   if (findDialect(given))
-    throw new InvalidValue("is a database; give the folder of its SELECTs (--queries)");
+    throw new InvalidValue("is a database; import it with a folder of SELECTs (--queries FOLDER)");
   if (isUrl(given)) throw new InvalidValue(`must be a file, a folder, - or ${DATABASE_URLS}`);
 
   // A folder or a snapshot of that name can be given as ./-.
@@ -90,9 +90,9 @@ function dialectOf(url: string): Dialect {
 
 /** False for a password with / ? or #, which would end the host, and for a % that encodes nothing. */
 function isReadable(url: string): boolean {
-  const { host, pathname, search, hash } = URL.parse(url) ?? {};
+  const { host, username, password, pathname, search, hash } = URL.parse(url) ?? {};
   try {
-    decodeURIComponent(url);
+    decodeURIComponent(`${username}${password}${pathname}`);
   } catch {
     return false;
   }

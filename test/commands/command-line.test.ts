@@ -109,7 +109,7 @@ test.each<[string, Record<string, string>, string]>([
   ["import sqlite:x --queries q --to s --id-map m --key n", {}, "--key works only with CSV files"],
   ["import a --to s --quotes both", {}, "--quotes must be one of csv, none"],
   ["import a --to s --dates ymd", {}, '--dates must be one of dmy, mdy, got "ymd"'],
-  ["import postgres://u:sesame@h/d --to s", {}, "SOURCE is a database; give the folder of its SEL"],
+  ["import postgres://u:sesame@h/d --to s", {}, "SOURCE is a database; import it with a folder of"],
   ["import oracle://u:sesame@h/d --to s", {}, "SOURCE must be a file, a folder, - or a postgres:"],
   ["import sqlite:x --queries q --to s --expect-end", {}, "--expect-end works only with NDJSON"],
   ["import a --to s --dry-run --confirm http://a", {}, "a --dry-run cannot be confirmed"],
@@ -129,7 +129,7 @@ test.each<[string, Record<string, string>, string]>([
   ["", { PORT: "1k" }, `ROADBOOK_PORT ${port}, got "1k"`],
   ["", { TRUSTED_PROXY: "10.0.0.0/8,x" }, `ROADBOOK_TRUSTED_PROXY ${cidr}, got "x"`],
   ["import --to s", { DATABASE: "" }, "ROADBOOK_DATABASE must not be empty"],
-  ["import --to s", { DATABASE: "mysql://u:sesame@h/d" }, "SOURCE is a database; give the folder"],
+  ["import --to s", { DATABASE: "mysql://u:sesame@h/d" }, "SOURCE is a database; import it with"],
   // No message has a password.
   ["", { RATE_LIMIT_STORE: "sesame" }, `ROADBOOK_RATE_LIMIT_STORE ${store}`],
   ["--rate-limit-store sesame.example:6379", {}, `--rate-limit-store ${store}`],

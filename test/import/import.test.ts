@@ -366,7 +366,7 @@ test("an error in a snapshot has the id of the record, whatever the path ends in
 
 test("the library refuses a URL where nothing can be, without repeating it", async () => {
   const importing = importDataset("postgres://u:sesame@h/d", join(temporaryFolder(), "snapshot"));
-  const reason = "the source is a database; give the folder of its SELECTs (--queries)";
+  const reason = "the source is a database; import it with a folder of SELECTs (--queries FOLDER)";
   await expect(importing).rejects.toThrow(new RangeError(reason));
   const building = buildSnapshot("postgres://u:sesame@h/d");
   await expect(building).rejects.toThrow(new RangeError(reason));
