@@ -19,7 +19,7 @@
  */
 import { type ColumnName, hasFreeText } from "./columns.ts";
 import { isSeparator, readCsvLines } from "./csv-lines.ts";
-import { AmbiguousFile, type CsvFile, type CsvForm, Misfit, readRows } from "./csv-records.ts";
+import { AmbiguousFile, type CsvFile, type CsvForm, readRows } from "./csv-records.ts";
 import { findTitled } from "./header.ts";
 
 /** The facts that the lines of a file show by themselves. */
@@ -36,8 +36,8 @@ interface Traits {
 
 /**
  * Returns the form of a file. A note says what quotes and backslashes mean, if only the rows could show
- * it. Throws an {@link AmbiguousFile} if they do not. A file that fits no form has the usual one that fits
- * the most lines, and reading it says what is wrong.
+ * it. Throws an {@link AmbiguousFile} if they do not. A file that fits no form has the likeliest one,
+ * and reading it says what is wrong.
  */
 export async function findForm(file: CsvFile): Promise<{ form: CsvForm; notes: string[] }> {
   const traits = await examine(file);
@@ -45,7 +45,7 @@ export async function findForm(file: CsvFile): Promise<{ form: CsvForm; notes: s
   if (forms.length === 1) return { form: forms[0], notes: [] };
 
   const fitting = await listFitting(file, forms);
-  const form = chooseForm(file, traits, fitting);
+  const form = chooseForm(file, traits, fitting) ?? forms[0];
   if (file.quotes !== undefined || traits.delimiter !== "\t") return { form, notes: [] };
   const quotes = form.hasQuotes ? "quotes surround fields" : "quotes are characters";
   const backslashes = `backslashes are ${form.hasEscapes ? "escapes" : "characters"}`;
@@ -100,46 +100,32 @@ function listForms(
   return forms;
 }
 
-/**
- * Reads the file in these forms. Returns those that fit or, if none does, the one that fits the most lines.
- * Throws if the likeliest of them is in doubt.
- */
-async function listFitting(
-  file: CsvFile,
-  forms: readonly [CsvForm, ...CsvForm[]],
-): Promise<readonly [CsvForm, ...CsvForm[]]> {
+/** Reads the file in these forms, and returns those that fit. Throws if the likeliest of them is in doubt. */
+async function listFitting(file: CsvFile, forms: readonly CsvForm[]): Promise<readonly CsvForm[]> {
   const fitting: CsvForm[] = [];
-  let [closest] = forms;
-  let misfitLine = 0;
   for (const form of forms) {
     // Only with tabs, many programs write no quotes around fields.
-    const isUsual = form.hasQuotes || form.delimiter === "\t";
-    if (fitting.length > 0 && !isUsual) break;
+    if (fitting.length > 0 && !form.hasQuotes && form.delimiter !== "\t") break;
     try {
       await readRows(file, form, () => {});
       fitting.push(form);
     } catch (error) {
       if (error instanceof AmbiguousFile && fitting.length === 0) throw error;
-      if (isUsual && error instanceof Misfit && error.line > misfitLine) {
-        misfitLine = error.line;
-        closest = form;
-      }
     }
   }
-  const [first = closest, ...others] = fitting;
-  return [first, ...others];
+  return fitting;
 }
 
 /** Chooses one of the forms that fit. Those that are as likely must give the same people. */
 function chooseForm(
   { name, quotes }: CsvFile,
   { delimiter, quoteLine, backslashLine, hasEscapes }: Traits,
-  fitting: readonly [CsvForm, ...CsvForm[]],
-): CsvForm {
+  fitting: readonly CsvForm[],
+): CsvForm | undefined {
   const escaped = fitting.filter((form) => hasEscapes && form.hasEscapes);
   const likely = escaped.length > 0 ? escaped : fitting;
-  const [form = fitting[0]] = likely;
-  if (quotes !== undefined) return form;
+  const [form] = likely;
+  if (form === undefined || quotes !== undefined) return form;
 
   if (!form.hasQuotes && delimiter !== "\t") {
     throw new AmbiguousFile(name, quoteLine ?? backslashLine);

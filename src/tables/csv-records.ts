@@ -43,16 +43,6 @@ export class AmbiguousFile extends Error {
   }
 }
 
-/** The error for a line that does not fit the form in which the file is read. */
-export class Misfit extends Error {
-  readonly line: number;
-
-  constructor(file: CsvFile, line: number, reason: string) {
-    super(`${file.name}, line ${line}: ${reason}`);
-    this.line = line;
-  }
-}
-
 const MAX_FIELDS = 1000;
 
 /** A header whose columns have been found. */
@@ -103,7 +93,7 @@ export async function readRows(
     unfinished = record;
     record.bytes += Buffer.byteLength(text) + 1;
     if (record.bytes > MAX_RECORD_BYTES) {
-      throw quoted ? new Misfit(file, quoted.line, NEVER_CLOSED) : new Misfit(file, line, TOO_LONG);
+      throw quoted ? misfit(file, quoted.line, NEVER_CLOSED) : misfit(file, line, TOO_LONG);
     }
     if (form.hasEscapes && ENDS_ESCAPED.test(text)) {
       record.escaped += `${text}\n`;
@@ -116,7 +106,7 @@ export async function readRows(
 
     unfinished = undefined;
     const { cells } = record;
-    if (cells.length > MAX_FIELDS) throw new Misfit(file, line, TOO_MANY);
+    if (cells.length > MAX_FIELDS) throw misfit(file, line, TOO_MANY);
     if (cells.every((cell) => cell.trim() === "")) return;
     if (header) add(pickCells(header, cells, line), line);
     else if (!isSeparator(cells.join(""))) header = readHeader(file, cells, line);
@@ -162,25 +152,30 @@ export async function readRows(
   function pickCells(header: ReadHeader, cells: readonly string[], line: number): string[] {
     if (!isAsWide(cells, header)) {
       const widths = `has ${cells.length} fields, but the header has ${header.titledWidth}`;
-      throw new Misfit(file, line, `${widths}; ${FIELDS}`);
+      throw misfit(file, line, `${widths}; ${FIELDS}`);
     }
     // A column such as an id never has quotes.
     for (const [column, at] of form.hasQuotes ? [] : header.columns) {
       if (hasFreeText(column) || !cells[at]?.startsWith('"')) continue;
-      throw new Misfit(file, line, `${column} begins with a quote, so ${SURROUNDED}`);
+      throw misfit(file, line, `${column} begins with a quote, so ${SURROUNDED}`);
     }
     return header.indexes.map((at) => cells[at] ?? "");
   }
 
   for await (const lines of readCsvLines(file.name, file.path)) lines.forEach(take);
-  if (unfinished?.quoted) throw new Misfit(file, unfinished.quoted.line, NEVER_CLOSED);
-  if (unfinished) throw new Misfit(file, unfinished.line, ENDS_IN_BACKSLASH);
+  if (unfinished?.quoted) throw misfit(file, unfinished.quoted.line, NEVER_CLOSED);
+  if (unfinished) throw misfit(file, unfinished.line, ENDS_IN_BACKSLASH);
   if (header) return header;
   throw new Error(`${file.name} is empty; its first line must name the columns`);
 }
 
+/** The error for a line that is not written in the form in which the file is read. */
+function misfit(file: CsvFile, line: number, reason: string): Error {
+  return new Error(`${file.name}, line ${line}: ${reason}`);
+}
+
 function readHeader(file: CsvFile, cells: readonly string[], line: number): ReadHeader {
-  if (cells.length === 1 && cells[0]?.includes("|")) throw new Misfit(file, line, HAS_BARS);
+  if (cells.length === 1 && cells[0]?.includes("|")) throw misfit(file, line, HAS_BARS);
   const titledWidth = cells.findLastIndex((title) => title.trim() !== "") + 1;
   const found = findColumns(file.name, file.table, cells.slice(0, titledWidth), file.idTitle);
   const indexes = columnsOf(file.table).map((column) => found.columns.get(column) ?? -1);
@@ -213,11 +208,7 @@ function createSplitter(file: CsvFile, { delimiter, hasQuotes, hasEscapes }: Csv
     raw.replace(/\\(.)/gs, (_, escaped: string) => {
       const character = escapes[escaped];
       if (character !== undefined) return character;
-      throw new Misfit(
-        file,
-        line,
-        `a backslash stands before "${escaped}", which is not an escape`,
-      );
+      throw misfit(file, line, `a backslash stands before "${escaped}", which is not an escape`);
     });
 
   return (text: string, line: number, isLaterLine: boolean): Fields => {
@@ -232,11 +223,11 @@ function createSplitter(file: CsvFile, { delimiter, hasQuotes, hasEscapes }: Csv
       } else {
         const raw = matchAt(plain, text, at);
         // After a line end in quotes, one more quote is likely to be the end of another field.
-        if (hasQuotes && isLaterLine && raw.includes('"')) throw new Misfit(file, line, MISPLACED);
+        if (hasQuotes && isLaterLine && raw.includes('"')) throw misfit(file, line, MISPLACED);
         cells.push(hasEscapes ? unescaped(toValue(raw), line) : toValue(raw));
         at += raw.length;
       }
-      if (at < text.length && text[at] !== delimiter) throw new Misfit(file, line, MISPLACED);
+      if (at < text.length && text[at] !== delimiter) throw misfit(file, line, MISPLACED);
     }
     return { cells };
   };
