@@ -50,7 +50,7 @@ const foreign: readonly Foreign[] = [
   },
   {
     is: "a CSV file; import its folder, or a name that ends in .csv, into a snapshot",
-    starts: /^(?:\xef\xbb\xbf)?\s*"?[\w\x80-\xff][\w\x80-\xff "'./()-]*[,;\t]/,
+    starts: /^(?:\xef\xbb\xbf)?\s*"?[\w\x80-\xff][\w\x80-\xff "'./()=-]*[,;\t]/,
   },
 ];
 

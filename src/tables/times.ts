@@ -96,7 +96,7 @@ const SECONDS = /^-?\d{1,100}(?:[.,]\d*)?$/;
 /** As MediaWiki writes them. */
 const DIGITS = /^(\d{4})(\d\d)(\d\d)(\d\d)(\d\d)(\d\d)$/;
 const YEAR_FIRST = /^(\d{4})\/(\d\d?)\/(\d\d?)(?!\d)/;
-const TWELVE_HOURS = / +(0?[1-9]|1[0-2])((?::\d\d){1,2}) ?([AP])M$/i;
+const TWELVE_HOURS = / +(0?[1-9]|1[0-2])((?::\d\d){1,2}) ?([AP])M(?!\w)/i;
 const TIME =
   /^([\d-]{10})(?:(?:T|,? ) *(\d\d?):(\d\d)(?::(\d\d)(?:[.,]\d+)?)?)? ?(?:Z|UTC|GMT|([+-]\d\d):?(\d\d)?)?$/i;
 const two = (digits: string) => digits.padStart(2, "0");
