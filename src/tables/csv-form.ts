@@ -19,7 +19,7 @@
  */
 import { type ColumnName, hasFreeText } from "./columns.ts";
 import { isSeparator, readCsvLines } from "./csv-lines.ts";
-import { AmbiguousFile, type CsvFile, type CsvForm, readRows } from "./csv-records.ts";
+import { AmbiguousFile, type CsvFile, type CsvForm, readRows, WrongWidth } from "./csv-records.ts";
 import { findTitled } from "./header.ts";
 
 /** The facts that the lines of a file show by themselves. */
@@ -100,9 +100,13 @@ function listForms(
   return forms;
 }
 
-/** Reads the file in these forms, and returns those that fit. Throws if the likeliest of them is in doubt. */
+/**
+ * Reads the file in these forms. Returns those that fit or, if none does, the first in which only the width of a
+ * row is wrong. Throws if the likeliest of them is in doubt.
+ */
 async function listFitting(file: CsvFile, forms: readonly CsvForm[]): Promise<readonly CsvForm[]> {
   const fitting: CsvForm[] = [];
+  let closest: CsvForm | undefined;
   for (const form of forms) {
     // Only with tabs, many programs write no quotes around fields.
     if (fitting.length > 0 && !form.hasQuotes && form.delimiter !== "\t") break;
@@ -111,9 +115,10 @@ async function listFitting(file: CsvFile, forms: readonly CsvForm[]): Promise<re
       fitting.push(form);
     } catch (error) {
       if (error instanceof AmbiguousFile && fitting.length === 0) throw error;
+      if (error instanceof WrongWidth) closest ??= form;
     }
   }
-  return fitting;
+  return closest && fitting.length === 0 ? [closest] : fitting;
 }
 
 /** Chooses one of the forms that fit. Those that are as likely must give the same people. */

@@ -43,6 +43,9 @@ export class AmbiguousFile extends Error {
   }
 }
 
+/** The error for a row of another width than the header, which no other form would read otherwise. */
+export class WrongWidth extends Error {}
+
 const MAX_FIELDS = 1000;
 
 /** A header whose columns have been found. */
@@ -152,7 +155,9 @@ export async function readRows(
   function pickCells(header: ReadHeader, cells: readonly string[], line: number): string[] {
     if (!isAsWide(cells, header)) {
       const widths = `has ${cells.length} fields, but the header has ${header.titledWidth}`;
-      throw misfit(file, line, `${widths}; ${FIELDS}`);
+      const error = misfit(file, line, `${widths}; ${FIELDS}`);
+      const isPlain = !cells.some((cell) => /["\\]/.test(cell));
+      throw isPlain ? new WrongWidth(error.message) : error;
     }
     // A column such as an id never has quotes.
     for (const [column, at] of form.hasQuotes ? [] : header.columns) {

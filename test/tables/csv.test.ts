@@ -411,10 +411,11 @@ test.each([",", ";", "\t"])(
 test("tables with tabs, too, are in files that end in .csv", async () => {
   const text = `${users}1,1,Ann,2021-05-31\n`.replaceAll(",", "\t");
   const folder = makeFolder({ "users.tsv": text });
-  const single = importDataset(join(folder, "users.tsv"), join(folder, "s"));
-  await expect(single).rejects.toThrow(
-    "the input is a CSV file; import its folder, or a name that",
-  );
+  for (const dataset of [join(folder, "users.tsv"), Buffer.from(`sep=\t\n${text}`)]) {
+    await expect(importDataset(dataset, join(folder, "s"))).rejects.toThrow(
+      "the input is a CSV file; import its folder, or a name that",
+    );
+  }
   const all = importDataset(folder, join(folder, "s"));
   await expect(all).rejects.toThrow(" has users.tsv; rename it to users.csv");
 });
@@ -547,6 +548,8 @@ test.each([
   ["2021-05-31 10:00:00 UTC", "2021-05-31T10:00:00Z"],
   ["31.5.2021 9:05 gmt", "2021-05-31T09:05:00Z"],
   ["2021-05-31 9:05 PM", "2021-05-31T21:05:00Z"],
+  ["2021-05-31 9:05 pm UTC", "2021-05-31T21:05:00Z"],
+  ["31.5.2021 9:05 PM +02:00", "2021-05-31T19:05:00Z"],
   ["20210531100000", "2021-05-31T10:00:00Z"],
   [Buffer.from("19900101000000"), "1990-01-01T00:00:00Z"],
   [99991231235959n, "9999-12-31T23:59:59Z"],
@@ -866,6 +869,21 @@ test.each<[string, Files, string]>([
     "a closed quote",
     bad('1,1,"A"nn,0', '2,1,"A, B",0'),
     'line 2: a quoted field goes on after its closing quote; write a quote inside it as ""',
+  ],
+  [
+    "a field too many beside escaped quotes",
+    bad('1,1,"Joe \\"Speedy\\" Smith",0', "2,1,Bob,0,x"),
+    "line 3: has 5 fields, but the header has 4",
+  ],
+  [
+    "a field too many beside quotes that are characters",
+    { "users.csv": 'id\tpublic\tname\tcreated_at\n1\t1\t"Joe" Smith\t0\n2\t1\tAnn\t0\tx\n' },
+    "line 3: has 5 fields, but the header has 4",
+  ],
+  [
+    "a field too few beside a backslash",
+    { "users.csv": 'id\tpublic\tname\tcreated_at\n1\t1\t"Joe" \\ Bea\t0\n2\t1\tAnn\n' },
+    "line 3: has 3 fields, but the header has 4",
   ],
   ["a long row", bad(`1,1,${"a".repeat(2 ** 20)},0`), "line 2: the record is longer than 1 MiB"],
   [
